@@ -1,0 +1,11 @@
+/* parse - HLO text to module. */
+#ifndef HL_PARSE_H
+#define HL_PARSE_H
+
+#include "../ir/module.h"
+
+/* Parses source into a module in the arena; syntax, names, attributes and literals are checked, shapes are not (see hl_verify).
+ * Returns NULL after at least one error was reported to diag. diag->source must be source. */
+hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag);
+
+#endif
