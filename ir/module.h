@@ -98,6 +98,10 @@ typedef struct hl_places {
   const hl_shape *const *operand_shapes; /* shapes written before operands, NULL entries or NULL */
 } hl_places;
 
+/* How the exponent of a power counts for numerics rule 12. The pass mark-power settles it right after inlining, because later
+ * passes can make an exponent constant; copies of an instruction keep it. Ask hl_power_exponent. */
+typedef enum hl_power_form { HL_POWER_UNMARKED, HL_POWER_GENERAL, HL_POWER_CONSTANT } hl_power_form;
+
 struct hl_instruction {
   hl_opcode opcode;
   const char *name;            /* without '%' */
@@ -116,6 +120,7 @@ struct hl_instruction {
   const hl_places *places;
   hl_range range;              /* where to point for this instruction: opcode(...) or, for one made by a pass, that of its origin */
   const char *async_wrapped;   /* X-start sugar: the wrapped opcode's name; else NULL */
+  hl_power_form power_form;    /* power only */
   int64_t scratch;             /* free for the pass that runs; no meaning between passes */
 };
 
@@ -219,5 +224,9 @@ hl_range hl_place_attr_entry(const hl_instruction *instruction, hl_attr_id id, i
 /* A region that is exactly one binary op of its two scalar parameters, in either order: its opcode; else HL_OP_COUNT.
  * *is_swapped (may be NULL): the op is op(parameter 1, parameter 0). Converts, tuples of one and the like do not count. */
 hl_opcode hl_region_binary(const hl_computation *region, bool *is_swapped);
+
+/* Whether a power has the constant exponent of numerics rule 12: its second operand is a constant with equal elements or a
+ * broadcast of one (by power_form where it is marked); *exponent is the value. False for integers and complex types. */
+bool hl_power_exponent(const hl_instruction *power, double *exponent);
 
 #endif
