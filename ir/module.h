@@ -143,6 +143,7 @@ struct hl_computation {
   int signature_parameter_count;
   hl_computation *previous, *next;
   int64_t scratch;
+  enum { HL_EFFECT_UNKNOWN, HL_EFFECT_NONE, HL_EFFECT_SOME } effect; /* cache of hl_has_side_effect */
 };
 
 typedef struct hl_alias {
@@ -178,11 +179,11 @@ hl_module *hl_module_new(hl_arena *arena, const char *name);
 /* Appends an empty computation. */
 hl_computation *hl_module_add_computation(hl_module *module, const char *name);
 void hl_module_remove_computation(hl_module *module, hl_computation *computation);
-/* A name that no computation / no instruction of the computation has, made of base and a number. */
+/* A name that no computation and no instruction made so far has: base, a dot and a number (one that base ends with goes). */
 const char *hl_fresh_name(hl_module *module, const char *base);
 
 /* Makes an instruction with `count` operands and adds it as a user of each. It stands before `before`, or last with NULL.
- * name NULL: a fresh one. The attrs array starts empty. range and places are those of `origin` (may be NULL). */
+ * name NULL: a fresh one. The attrs array starts empty. range is that of `origin` (may be NULL); places stays NULL. */
 hl_instruction *hl_instruction_new(hl_computation *computation, hl_instruction *before, hl_opcode opcode, const char *name,
                                    const hl_shape *shape, int count, hl_instruction *const *operands,
                                    const hl_instruction *origin);
@@ -196,7 +197,7 @@ void hl_replace_operand(hl_instruction *user, int index, hl_instruction *with);
 /* Every user of old reads `with` instead; if old was the root, `with` becomes it. */
 void hl_replace_all_uses(hl_instruction *old, hl_instruction *with);
 /* Copies the instructions of `from` before `before` in `to`; parameters become args[number]. Returns the copy of the root.
- * Names are made fresh where taken. Called computations are shared, not copied. */
+ * Names are made fresh. Called computations are shared, not copied. */
 hl_instruction *hl_inline_computation(const hl_computation *from, hl_computation *to, hl_instruction *before,
                                       hl_instruction *const *args);
 
@@ -209,7 +210,8 @@ int64_t hl_attr_int(const hl_instruction *instruction, hl_attr_id id, int64_t ot
 hl_computation *hl_attr_computation(const hl_instruction *instruction, hl_attr_id id); /* NULL when absent */
 /* All computations that an instruction calls, in attribute order; returns the count, fills at most `max`. */
 int hl_called_computations(const hl_instruction *instruction, hl_computation **out, int max);
-/* Whether removing it could be seen (spec section 5, side effects), its callees included. */
+/* Whether removing it could be seen (spec section 5, side effects), its callees included. A computation's answer is found once and
+ * kept: passes may take effects out of a computation, never put new ones in. */
 bool hl_has_side_effect(const hl_instruction *instruction);
 
 /* Ranges for diagnostics, with sensible fallbacks when a part has no place. */
