@@ -1,7 +1,7 @@
 /* test_runtime.c - hlo_parallel_for: what its contract promises, from one thread and from several.
  */
 #define _GNU_SOURCE
-#include "../../runtime/hlo_runtime.h"
+#include "runtime/hlo_runtime.h"
 
 #include <check.h>
 #include <pthread.h>
