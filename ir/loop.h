@@ -63,6 +63,7 @@ typedef struct hl_access {
   int64_t constant;
   int term_count;
   hl_term *terms;
+  size_t term_capacity;
 } hl_access;
 
 typedef enum hl_direction_of_param { HL_PARAM_IN, HL_PARAM_OUT, HL_PARAM_INOUT, HL_PARAM_SCRATCH } hl_direction_of_param;
@@ -147,6 +148,7 @@ struct hl_kernel {
   const char *name;
   hl_param **params;
   int param_count;
+  size_t param_capacity;
   hl_block body;
   int next_id;
   hl_range range;       /* the HLO it came from */
