@@ -274,6 +274,7 @@ static hl_instruction *copy_instruction(const hl_instruction *from, hl_computati
   copy_attrs(copy, from, copies);
   copy->literal = from->literal;
   copy->async_wrapped = from->async_wrapped;
+  copy->power_form = from->power_form;
   return copy;
 }
 
