@@ -261,7 +261,7 @@ static bool can_unpack(const hl_zip *z, const hl_zip_member *m, hl_io_error *e)
   if (m->method == STORED && m->packed_bytes == m->bytes)
     return true;
   if (m->method == DEFLATED && !z->inflate)
-    return hl_io_fail(e, "it is compressed, which this program does not read");
+    return hl_io_fail(e, "it is compressed; this program reads what numpy.savez writes");
   if (m->method == STORED || (m->method == DEFLATED && m->bytes / MOST_INFLATION > m->packed_bytes))
     return hl_io_fail(e, "its size is corrupt");
   return m->method == DEFLATED || hl_io_fail(e, "it is encrypted or packed in an unknown way");
@@ -437,9 +437,17 @@ static void put_end(hl_zip_writer *w)
   emit(w, record, sizeof record);
 }
 
+void hl_zip_cancel(hl_zip_writer *w)
+{
+  free(w->directory);
+  w->directory = NULL;
+  hl_output_cancel(&w->output);
+}
+
 bool hl_zip_finish(hl_zip_writer *w, hl_io_error *e)
 {
-  put_end(w);
+  if (!w->out_of_memory)
+    put_end(w);
   free(w->directory);
   w->directory = NULL;
   if (!w->out_of_memory)

@@ -50,7 +50,7 @@ const hl_zip_member *hl_zip_find(const hl_zip *z, const char *name);
 /* Unpacks and checks a member that is an array; the result owns its memory. */
 bool hl_zip_read(const hl_zip *z, const hl_zip_member *m, hl_npy *out, hl_io_error *e);
 
-/* An archive being written: open, add arrays, close (or cancel). */
+/* An archive being written: created, arrays added, finished or cancelled. */
 typedef struct hl_zip_writer {
   hl_output output;
   hl_crc_table crc;
@@ -63,6 +63,9 @@ typedef struct hl_zip_writer {
 bool hl_zip_create(hl_zip_writer *w, const char *path, hl_io_error *e);
 /* Adds `name`.npy, stored. Faults are kept for hl_zip_finish. */
 void hl_zip_add(hl_zip_writer *w, const char *name, const hl_npy *array);
+/* Completes the file, whole or not at all. */
 bool hl_zip_finish(hl_zip_writer *w, hl_io_error *e);
+/* Drops it. */
+void hl_zip_cancel(hl_zip_writer *w);
 
 #endif
