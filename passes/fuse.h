@@ -1,0 +1,45 @@
+/* fuse.h - what fuse.c decides for one computation. */
+#ifndef HL_FUSE_H
+#define HL_FUSE_H
+
+#include "lower.h"
+
+typedef enum hl_unit_kind {
+  HL_UNIT_KERNEL, /* loops that write the roots */
+  HL_UNIT_CONTROL /* while or conditional: roots holds that instruction alone */
+} hl_unit_kind;
+
+/* Something that runs as one step: a kernel or a control instruction. */
+typedef struct hl_unit {
+  hl_unit_kind kind;
+  hl_instruction **roots;
+  int root_count;
+  size_t root_capacity;
+  int inlined_count; /* instructions evaluated inside */
+} hl_unit;
+
+/* Per instruction, by instruction->scratch (its position). */
+typedef struct hl_placement {
+  hl_instruction *instruction;
+  bool is_stored;   /* written to memory by a unit, or there from the start (parameter, constant array) */
+  bool is_dead;
+  bool is_cached;   /* worth a row scratch when a kernel needs it in more than one loop */
+  int unit;         /* stored by a unit: which; -1: none */
+} hl_placement;
+
+typedef struct hl_fusion_plan {
+  hl_placement *placements;
+  int count;
+  hl_unit **units; /* in an order that respects dependencies */
+  int unit_count;
+} hl_fusion_plan;
+
+/* Decides for one computation. Numbers its instructions through instruction->scratch. */
+hl_fusion_plan *hl_fuse(hl_arena *arena, hl_computation *computation, const hl_lower_options *options);
+
+static inline hl_placement *hl_placement_of(const hl_fusion_plan *plan, const hl_instruction *ins)
+{
+  return &plan->placements[ins->scratch];
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* lower_reduce.c - elements of reduce and dot, in the order that numerics.md rules 3, 4, 5 and 8 define. */
+#include "lower_kernel.h"
+
+#include <string.h>
+
+/* The reduced dimensions that matter, split as rule 4 does. */
+typedef struct reduced {
+  int run[64], rest[64];
+  int run_count, rest_count;
+  bool is_reduced[64];
+} reduced;
+
+static reduced split_dims(const hl_instruction *ins)
+{
+  const hl_shape *shape = ins->operands[0]->shape;
+  hl_ints dims = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
+  reduced r = {0};
+  for (int i = 0; i < dims.count; i++)
+    r.is_reduced[dims.values[i]] = true;
+  bool in_run = true;
+  int tail[64], tail_count = 0;
+  for (int d = shape->rank; d-- > 0;) {
+    if (shape->dimensions[d] == 1)
+      continue;
+    in_run = in_run && r.is_reduced[d];
+    if (in_run)
+      tail[tail_count++] = d;
+  }
+  while (tail_count)
+    r.run[r.run_count++] = tail[--tail_count];
+  for (int d = 0; d < shape->rank; d++)
+    if (r.is_reduced[d] && shape->dimensions[d] != 1 && (!r.run_count || d < r.run[0]))
+      r.rest[r.rest_count++] = d;
+  return r;
+}
+
+/* The operand's index: kept dimensions from the result's index, reduced ones 0 until loops set them. */
+static hl_index *operand_index(hl_puller *p, const hl_instruction *ins, const reduced *r,
+                               const hl_index *index)
+{
+  int rank = ins->operands[0]->shape->rank, kept = 0;
+  hl_index *at = HL_ARRAY(p->arena, rank + 1, hl_index);
+  for (int d = 0; d < rank; d++)
+    at[d] = r->is_reduced[d] ? hl_index_constant(0) : index[kept++];
+  return at;
+}
+
+static void set_vars(hl_index *at, int count, const int *dims, const hl_index *vars)
+{
+  for (int i = 0; i < count; i++)
+    at[dims[i]] = vars[i];
+}
+
+static void extents_of(const hl_shape *shape, int count, const int *dims, int64_t *extents)
+{
+  for (int i = 0; i < count; i++)
+    extents[i] = shape->dimensions[dims[i]];
+}
+
+/* One reduction over `dims`: around what `inner` dims give by ROW, when there are any. */
+typedef struct nest {
+  const hl_instruction *ins;
+  hl_scope *scope;
+  hl_index *at;
+  hl_combiner combiner;
+} nest;
+
+static hl_node *reduce_over(hl_puller *p, const nest *n, hl_scope *in, hl_order order, int count,
+                            const int *dims, int inner_count, const int *inner)
+{
+  const hl_instruction *operand = n->ins->operands[0];
+  int64_t extents[64];
+  hl_index vars[64];
+  extents_of(operand->shape, count, dims, extents);
+  hl_combiner combiner = n->combiner;
+  combiner.order = order;
+  hl_open_loop loop = hl_open_reduce(p, in, count, extents, 1, &combiner, vars);
+  set_vars(n->at, count, dims, vars);
+  hl_node *x = inner_count
+                   ? reduce_over(p, n, p->scope, HL_ORDER_ROW, inner_count, inner, 0, NULL)
+                   : hl_put_convert(p, combiner.type, hl_pull(p, operand, 0, n->at).re);
+  hl_close(p, &loop, 1, &x);
+  return hl_put_result(p, loop.node, 0);
+}
+
+static hl_loop_op combine_op(hl_opcode opcode)
+{
+  switch (opcode) {
+  case HL_OP_ADD: return HL_LOOP_ADD;
+  case HL_OP_MULTIPLY: return HL_LOOP_MUL;
+  case HL_OP_MAXIMUM: return HL_LOOP_MAX;
+  case HL_OP_MINIMUM: return HL_LOOP_MIN;
+  case HL_OP_AND: return HL_LOOP_AND;
+  case HL_OP_OR: return HL_LOOP_OR;
+  case HL_OP_XOR: return HL_LOOP_XOR;
+  default: return HL_LOOP_OP_COUNT;
+  }
+}
+
+/* Sums and products of floats have an order (rule 4); everything else of one op is free (rule 3). */
+static hl_value reduce_binary(hl_puller *p, const hl_instruction *ins, hl_opcode opcode,
+                              const hl_index *index)
+{
+  const hl_instruction *operand = ins->operands[0];
+  hl_element_type type = operand->shape->element_type;
+  reduced r = split_dims(ins);
+  nest n = {ins, hl_index_scope(p, index, ins->shape->rank), operand_index(p, ins, &r, index), {0}};
+  bool is_ordered = hl_is_float(type) && (opcode == HL_OP_ADD || opcode == HL_OP_MULTIPLY);
+  n.combiner = (hl_combiner){HL_ORDER_FREE, combine_op(opcode), hl_wide_type(type)};
+  hl_node *total;
+  if (r.run_count + r.rest_count == 0) {
+    total = hl_put_convert(p, n.combiner.type, hl_pull(p, operand, 0, n.at).re);
+  } else if (!is_ordered) {
+    int all[64];
+    memcpy(all, r.rest, sizeof all);
+    memcpy(all + r.rest_count, r.run, (size_t)r.run_count * sizeof *all);
+    total = reduce_over(p, &n, n.scope, HL_ORDER_FREE, r.rest_count + r.run_count, all, 0, NULL);
+  } else if (r.rest_count) {
+    total = reduce_over(p, &n, n.scope, HL_ORDER_COL, r.rest_count, r.rest, r.run_count, r.run);
+  } else {
+    total = reduce_over(p, &n, n.scope, HL_ORDER_ROW, r.run_count, r.run, 0, NULL);
+  }
+  hl_node *init = hl_put_convert(p, n.combiner.type, hl_pull(p, ins->operands[1], 0, NULL).re);
+  total = hl_put_binary(p, n.combiner.combine, init, total);
+  return (hl_value){hl_put_convert(p, type, total), NULL};
+}
+
+/* Rule 5: any region, in row-major order. The leaves are computed together. */
+static hl_node *fold_region(hl_puller *p, const hl_instruction *ins, const hl_index *index)
+{
+  int n = ins->operand_count / 2, count = 0, all[64];
+  const hl_shape *shape = ins->operands[0]->shape;
+  reduced r = split_dims(ins);
+  for (int d = 0; d < shape->rank; d++)
+    if (r.is_reduced[d] && shape->dimensions[d] != 1)
+      all[count++] = d;
+  if (count == 0)
+    for (int d = shape->rank; d-- > 0 && count == 0;)
+      if (r.is_reduced[d])
+        all[count++] = d;
+  hl_index *at = operand_index(p, ins, &r, index), vars[64];
+  hl_value *args = HL_ARRAY(p->arena, 2 * n, hl_value), *next = HL_ARRAY(p->arena, n, hl_value);
+  hl_node **inits = HL_ARRAY(p->arena, n, hl_node *), **yields = HL_ARRAY(p->arena, n, hl_node *);
+  for (int i = 0; i < n; i++)
+    inits[i] = hl_pull(p, ins->operands[n + i], 0, NULL).re;
+  int64_t extents[64] = {1};
+  extents_of(shape, count, all, extents);
+  hl_scope *scope = hl_index_scope(p, index, ins->shape->element_type == HL_TUPLE
+                                                 ? ins->shape->tuple_shapes[0]->rank
+                                                 : ins->shape->rank);
+  hl_open_loop loop = hl_open_fold(p, scope, count ? count : 1, extents, n, inits, vars);
+  set_vars(at, count, all, vars);
+  for (int i = 0; i < n; i++) {
+    args[i] = (hl_value){hl_open_acc(&loop, i), NULL};
+    args[n + i] = hl_pull(p, ins->operands[i], 0, at);
+  }
+  hl_pull_region(p, hl_attr_computation(ins, HL_ATTR_TO_APPLY), args, next);
+  for (int i = 0; i < n; i++)
+    yields[i] = next[i].re;
+  hl_close(p, &loop, n, yields);
+  return loop.node;
+}
+
+hl_value hl_lower_reduce(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
+{
+  hl_computation *region = hl_attr_computation(ins, HL_ATTR_TO_APPLY);
+  hl_opcode opcode = ins->operand_count == 2 ? hl_region_binary(region, NULL) : HL_OP_COUNT;
+  if (opcode != HL_OP_COUNT && combine_op(opcode) != HL_LOOP_OP_COUNT)
+    return reduce_binary(p, ins, opcode, index);
+  hl_node *loop = hl_fold_of(p, ins, index);
+  if (!loop) {
+    loop = fold_region(p, ins, index);
+    hl_fold_remember(p, ins, index, loop);
+  }
+  return (hl_value){hl_put_result(p, loop, leaf), NULL};
+}
+
+/* --- dot --- */
+
+static hl_element_type widest(hl_element_type a, hl_element_type b)
+{
+  return hl_type_bits(a) >= hl_type_bits(b) ? a : b;
+}
+
+/* The accumulator of rule 8. */
+static hl_element_type dot_accumulator(const hl_instruction *ins)
+{
+  hl_element_type type = ins->shape->element_type;
+  if (hl_is_integral(type))
+    return type;
+  size_t length = 0;
+  const hl_attr *algorithm = hl_attr_find(ins, HL_ATTR_ALGORITHM);
+  const char *word = algorithm ? hl_attr_word(HL_ATTR_ALGORITHM, algorithm->i, &length) : NULL;
+  static const char f64_name[] = "dot_f64_f64_f64";
+  bool is_f64 = word && length == strlen(f64_name) && memcmp(word, f64_name, length) == 0;
+  type = widest(widest(HL_F32, type), is_f64 ? HL_F64 : HL_F32);
+  type = widest(type, ins->operands[0]->shape->element_type);
+  return widest(type, ins->operands[1]->shape->element_type);
+}
+
+typedef struct side {
+  hl_ints batch, contracting;
+  hl_index *at;
+} side;
+
+static bool has(hl_ints list, int64_t d)
+{
+  for (int i = 0; i < list.count; i++)
+    if (list.values[i] == d)
+      return true;
+  return false;
+}
+
+/* Places the result's index on one operand; free dimensions begin at result dimension `next`. */
+static int place_side(hl_puller *p, side *s, const hl_instruction *operand, const hl_index *index,
+                      int next)
+{
+  s->at = HL_ARRAY(p->arena, operand->shape->rank + 1, hl_index);
+  for (int i = 0; i < s->batch.count; i++)
+    s->at[s->batch.values[i]] = index[i];
+  for (int d = 0; d < operand->shape->rank; d++)
+    if (!has(s->batch, d) && !has(s->contracting, d))
+      s->at[d] = index[next++];
+  return next;
+}
+
+static hl_node *dot_loop(hl_puller *p, const hl_instruction *ins, side *l, side *r, hl_scope *scope,
+                         hl_element_type acc)
+{
+  const hl_instruction *lhs = ins->operands[0], *rhs = ins->operands[1];
+  int count = l->contracting.count;
+  int64_t extents[64] = {1};
+  hl_index vars[64];
+  for (int i = 0; i < count; i++)
+    extents[i] = lhs->shape->dimensions[l->contracting.values[i]];
+  bool is_int = hl_is_integral(acc);
+  hl_combiner combiner = {is_int ? HL_ORDER_FREE : HL_ORDER_DOT, HL_LOOP_ADD, acc};
+  hl_open_loop loop = hl_open_reduce(p, scope, count ? count : 1, extents, 1, &combiner, vars);
+  for (int i = 0; i < count; i++) {
+    l->at[l->contracting.values[i]] = vars[i];
+    r->at[r->contracting.values[i]] = vars[i];
+  }
+  hl_node *yields[2] = {hl_put_convert(p, acc, hl_pull(p, lhs, 0, l->at).re),
+                        hl_put_convert(p, acc, hl_pull(p, rhs, 0, r->at).re)};
+  if (is_int)
+    yields[0] = hl_put_binary(p, HL_LOOP_MUL, yields[0], yields[1]);
+  hl_close(p, &loop, is_int ? 1 : 2, yields);
+  return hl_put_result(p, loop.node, 0);
+}
+
+hl_value hl_lower_dot(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
+{
+  (void)leaf;
+  side l = {hl_attr_ints(ins, HL_ATTR_LHS_BATCH_DIMS),
+            hl_attr_ints(ins, HL_ATTR_LHS_CONTRACTING_DIMS), NULL};
+  side r = {hl_attr_ints(ins, HL_ATTR_RHS_BATCH_DIMS),
+            hl_attr_ints(ins, HL_ATTR_RHS_CONTRACTING_DIMS), NULL};
+  int next = place_side(p, &l, ins->operands[0], index, l.batch.count);
+  place_side(p, &r, ins->operands[1], index, next);
+  hl_scope *scope = hl_index_scope(p, index, ins->shape->rank);
+  hl_node *total = dot_loop(p, ins, &l, &r, scope, dot_accumulator(ins));
+  return (hl_value){hl_put_convert(p, ins->shape->element_type, total), NULL};
+}
