@@ -24,7 +24,7 @@ static const char *npy_text(const hl_npy *a, char *out, size_t size)
   char type[16];
   snprintf(type, sizeof type, "%c%d", a->kind, a->item_bytes);
   hlo_exe_array shape = {.type = type, .rank = a->rank, .dims = a->dims};
-  return hl_shape_text(&shape, out, size);
+  return hl_array_shape_text(&shape, out, size);
 }
 
 static bool has_shape(const hl_npy *a, const hlo_exe_array *param)
@@ -54,7 +54,7 @@ static bool check_array(const place *p, const hl_npy *a, hl_io_error *e)
   if (!hl_value_accepts(type, a) || !has_shape(a, param))
     return hl_io_fail(e, "%.*s: holds NumPy %s, but parameter %d, %.60s, is %s", PATH_TEXT,
                       p->where, npy_text(a, have, sizeof have), p->index, param->name,
-                      hl_shape_text(param, want, sizeof want));
+                      hl_array_shape_text(param, want, sizeof want));
   int64_t unfit = hl_value_find_unfit(type, a->data, a->bytes / (size_t)a->item_bytes);
   return unfit < 0 || hl_io_fail(e, "%.*s: value %lld does not fit into %s", PATH_TEXT, p->where,
                                  (long long)unfit, param->type);

@@ -82,10 +82,10 @@ static void print_usage(FILE *out)
           m->name);
   for (int i = 0; i < m->arg_count; i++)
     fprintf(out, "  argument %s: %s\n", m->args[i].name,
-            hl_shape_text(&m->args[i], shape, sizeof shape));
+            hl_array_shape_text(&m->args[i], shape, sizeof shape));
   for (int i = 0; i < m->result_count; i++)
     fprintf(out, "  result %s: %s\n", m->results[i].name,
-            hl_shape_text(&m->results[i], shape, sizeof shape));
+            hl_array_shape_text(&m->results[i], shape, sizeof shape));
 }
 
 /* ---- the call ---- */

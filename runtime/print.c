@@ -19,7 +19,7 @@ typedef struct printer {
   int column;
 } printer;
 
-const char *hl_shape_text(const hlo_exe_array *a, char *out, size_t size)
+const char *hl_array_shape_text(const hlo_exe_array *a, char *out, size_t size)
 {
   size_t n = (size_t)snprintf(out, size, "%s[", a->type);
   for (int i = 0; i < a->rank && n < size; i++)
@@ -125,7 +125,7 @@ void hl_array_print(FILE *out, const hlo_exe_array *a, const void *data)
   p.is_cut = items > MOST_SHOWN;
   put_values(&p);
   p.out = out;
-  put(&p, hl_shape_text(a, shape, sizeof shape));
+  put(&p, hl_array_shape_text(a, shape, sizeof shape));
   put(&p, " ");
   put_values(&p);
   put(&p, "\n");
