@@ -6,7 +6,7 @@
 #ifndef HL_CODEGEN_H
 #define HL_CODEGEN_H
 
-#include "loop.h"
+#include "../../ir/loop.h"
 
 typedef enum hl_code_kind {
   HL_CODE_OBJECT,

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "../../ir/arena.h"
 
 typedef struct hl_jit hl_jit;             /* the linker: one serves many executables, from several threads */
 typedef struct hl_jit_module hl_jit_module; /* one linked object */

@@ -1,0 +1,392 @@
+/* options - the command line: one table of all options, which commands take them, and how their values are read.
+ *
+ * As in clang: -o FILE or -oFILE, --name VALUE or --name=VALUE, options and inputs in any order, `--` ends the options, the last of
+ * two equal options counts.
+ */
+#include "options.h"
+
+#include "ir/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_WORKERS = 16, MAX_WORKERS = 256 };
+
+enum {
+  COMPILE = HL_COMMAND_COMPILE,
+  RUN = HL_COMMAND_RUN,
+  CHECK = HL_COMMAND_CHECK,
+  FMT = HL_COMMAND_FMT,
+  OPT = HL_COMMAND_OPT,
+  OPS = HL_COMMAND_OPS,
+  CODE = COMPILE | RUN,
+  TEXT = CHECK | FMT | OPT | CODE
+};
+
+/* Sets the option; false: the value is not one that it takes. */
+typedef bool option_setter(hl_options *o, const char *value);
+
+typedef struct option {
+  const char *name;  /* "-o", "--name" */
+  const char *value; /* what its value is called, NULL if it takes none */
+  int commands;
+  option_setter *set;
+  const char *help;
+} option;
+
+static const char *const emit_names[HL_EMIT_COUNT] = {
+    [HL_EMIT_OBJ] = "obj",         [HL_EMIT_SHARED] = "shared",   [HL_EMIT_EXE] = "exe",
+    [HL_EMIT_ASM] = "asm",         [HL_EMIT_LLVM_IR] = "llvm-ir", [HL_EMIT_LLVM_BC] = "llvm-bc",
+    [HL_EMIT_LOOPS] = "loops",     [HL_EMIT_HLO] = "hlo",         [HL_EMIT_DOT] = "dot",
+    [HL_EMIT_HEADER] = "header"};
+
+const char *hl_emit_name(hl_emit emit)
+{
+  return emit_names[emit];
+}
+
+static bool read_int(const char *text, int64_t low, int64_t high, int64_t *value)
+{
+  char *end;
+  errno = 0;
+  long long number = strtoll(text, &end, 10);
+  *value = number;
+  return *text && !*end && !errno && number >= low && number <= high;
+}
+
+static bool set_output(hl_options *o, const char *value)
+{
+  o->output = value;
+  return *value;
+}
+
+static bool set_emit(hl_options *o, const char *value)
+{
+  for (o->emit = 0; o->emit < HL_EMIT_COUNT; o->emit++)
+    if (!strcmp(emit_names[o->emit], value))
+      return true;
+  return false;
+}
+
+static bool set_target(hl_options *o, const char *value)
+{
+  o->target = value;
+  return *value;
+}
+
+static bool set_cpu(hl_options *o, const char *value)
+{
+  o->cpu = value;
+  return *value;
+}
+
+static bool set_features(hl_options *o, const char *value)
+{
+  o->features = value;
+  return true;
+}
+
+static bool set_opt_level(hl_options *o, const char *value)
+{
+  o->opt_level = *value - '0';
+  return *value >= '0' && *value <= '3' && !value[1];
+}
+
+static bool set_threads(hl_options *o, const char *value)
+{
+  int64_t number = !strcmp(value, "off") ? 1 : DEFAULT_WORKERS;
+  bool is_word = !strcmp(value, "off") || !strcmp(value, "on");
+  bool ok = is_word || read_int(value, 1, MAX_WORKERS, &number);
+  o->max_workers = (int)number;
+  return ok;
+}
+
+static bool is_identifier(const char *text)
+{
+  if (!*text || (*text >= '0' && *text <= '9'))
+    return false;
+  for (; *text; text++)
+    if (!(*text == '_' || (*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'z') ||
+          (*text >= 'A' && *text <= 'Z')))
+      return false;
+  return true;
+}
+
+static bool set_name(hl_options *o, const char *value)
+{
+  o->name = value;
+  return is_identifier(value);
+}
+
+static bool set_fast_math(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->fast_math = true;
+}
+
+static bool set_fp_contract(hl_options *o, const char *value)
+{
+  o->fp_contract = !strcmp(value, "fast");
+  return o->fp_contract || !strcmp(value, "off");
+}
+
+static bool set_ftz(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->ftz = true;
+}
+
+static bool set_constants(hl_options *o, const char *value)
+{
+  o->constants = value;
+  return *value;
+}
+
+static bool set_diagnostics(hl_options *o, const char *value)
+{
+  o->json = !strcmp(value, "json");
+  return o->json || !strcmp(value, "text");
+}
+
+static bool set_color(hl_options *o, const char *value)
+{
+  static const char *const words[] = {"auto", "never", "always"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(value, words[i])) {
+      o->color = i - 1;
+      return true;
+    }
+  return false;
+}
+
+static bool set_dialect(hl_options *o, const char *value)
+{
+  o->dialect_xla = !strcmp(value, "xla");
+  return o->dialect_xla || !strcmp(value, "hlo-lite");
+}
+
+static bool set_passes(hl_options *o, const char *value)
+{
+  o->passes = value;
+  return *value;
+}
+
+static bool set_verify_each(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->verify_each = true;
+}
+
+static bool set_dump_after(hl_options *o, const char *value)
+{
+  o->dump_after = value;
+  return *value;
+}
+
+static bool set_time_passes(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->time_passes = true;
+}
+
+static bool set_in_place(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->in_place = true;
+}
+
+static bool set_explicit(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->is_explicit = true;
+}
+
+static bool set_random(hl_options *o, const char *value)
+{
+  int64_t number;
+  bool ok = read_int(value, INT64_MIN, INT64_MAX, &number);
+  o->is_random = true;
+  o->seed = (uint64_t)number;
+  return ok;
+}
+
+static bool set_check(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->check = true;
+}
+
+static bool set_repeat(hl_options *o, const char *value)
+{
+  return read_int(value, 1, INT32_MAX, &o->repeat);
+}
+
+static bool set_linker(hl_options *o, const char *value)
+{
+  o->linker = value;
+  return *value;
+}
+
+static bool set_cc(hl_options *o, const char *value)
+{
+  o->cc = value;
+  return *value;
+}
+
+static bool set_help(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->wants_help = true;
+}
+
+static const option options_table[] = {
+    {"-o", "OUT", CODE | FMT | OPT, set_output,
+     "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
+    {"--emit", "KIND", COMPILE, set_emit,
+     "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, header"},
+    {"--name", "NAME", COMPILE, set_name, "the C name of the function (default: the file's stem)"},
+    {"-O", "0..3", CODE, set_opt_level,
+     "optimisation: 0 scalar, 1 fusion, 2 vectors and threads (default), 3 more unrolling; no bit changes"},
+    {"--target", "TRIPLE", CODE, set_target, "the machine to compile for (default: this one)"},
+    {"--cpu", "CPU", CODE, set_cpu,
+     "its processor; native is this one (default: compile a portable baseline, run native)"},
+    {"--features", "LIST", CODE, set_features, "processor features in LLVM's form: +avx2,-fma"},
+    {"--threads", "off|on|N", CODE, set_threads, "threads that a call may use (default: on, up to 16)"},
+    {"--fast-math", NULL, CODE, set_fast_math, "reassociate, ignore NaN and infinity: bits may change"},
+    {"--fp-contract", "fast|off", CODE, set_fp_contract, "fuse multiply and add: bits may change"},
+    {"--ftz", NULL, CODE, set_ftz, "flush denormals to zero: bits may change"},
+    {"--constants", "F.npz", TEXT & ~FMT, set_constants,
+     "values of constants that are printed as {...}, by instruction name"},
+    {"--passes", "A,B", OPT, set_passes, "the passes to run, in order (default: those of -O2)"},
+    {"--verify-each", NULL, OPT | CODE, set_verify_each, "verify the module after each pass"},
+    {"--dump-after", "PASS", OPT | CODE, set_dump_after,
+     "print the module after this pass to standard error; all: after each"},
+    {"--time-passes", NULL, OPT | CODE, set_time_passes, "say on standard error what took how long"},
+    {"--linker", "PATH", COMPILE, set_linker, "the ld that links shared libraries (default: ld)"},
+    {"--cc", "PATH", COMPILE, set_cc, "the C compiler that links executables (default: cc)"},
+    {"-i", NULL, FMT, set_in_place, "write each file in place"},
+    {"--explicit", NULL, FMT, set_explicit, "write every implicit broadcast out"},
+    {"--random", "SEED", RUN, set_random, "make the arguments from this seed"},
+    {"--check", NULL, RUN, set_check, "compare the results with the reference evaluator, bit by bit"},
+    {"--repeat", "N", RUN, set_repeat, "call so often and print the times"},
+    {"--dialect", "xla", TEXT, set_dialect, "refuse what XLA does not read: implicit broadcasts"},
+    {"--diagnostics", "json", TEXT, set_diagnostics, "messages as JSON"},
+    {"--color", "WHEN", TEXT, set_color, "auto, always or never"},
+    {"--help", NULL, TEXT | OPS, set_help, "this text"},
+};
+
+enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
+
+static bool is_long(const option *known)
+{
+  return known->name[1] == '-';
+}
+
+/* The option that `word` begins with; *value points at a value joined to it, else is NULL. */
+static const option *find_option(const char *word, hl_command_id command, const char **value)
+{
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const option *known = &options_table[i];
+    size_t length = strlen(known->name);
+    if (!(known->commands & (int)command) || strncmp(word, known->name, length))
+      continue;
+    const char *rest = word + length;
+    *value = *rest == '=' && is_long(known) ? rest + 1 : *rest ? rest : NULL;
+    if (!*rest || (is_long(known) && *rest == '=') || (!is_long(known) && known->value))
+      return known;
+  }
+  return NULL;
+}
+
+static const char *suggest(const char *word, hl_command_id command)
+{
+  const char *best = NULL;
+  size_t best_distance = 3;
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    if (!(options_table[i].commands & (int)command) || !is_long(&options_table[i]))
+      continue;
+    size_t distance = hl_edit_distance(name, options_table[i].name, 2);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = options_table[i].name;
+    }
+  }
+  return best;
+}
+
+static const char *unknown_option(hl_arena *arena, const char *word, hl_command_id command)
+{
+  const char *closest = suggest(word, command);
+  if (closest)
+    return hl_arena_printf(arena, "unknown option '%s'; did you mean '%s'?", word, closest);
+  return hl_arena_printf(arena, "unknown option '%s'", word);
+}
+
+/* Sets one option from words[*i], and words[*i + 1] where its value stands apart. */
+static const char *read_option(hl_arena *arena, hl_options *o, int count, char *const *words, int *i)
+{
+  const char *value, *word = words[*i];
+  const option *known = find_option(word, o->command, &value);
+  if (!known)
+    return unknown_option(arena, word, o->command);
+  if (!known->value && value)
+    return hl_arena_printf(arena, "option '%s' takes no value", known->name);
+  if (known->value && !value) {
+    if (++*i >= count)
+      return hl_arena_printf(arena, "option '%s' needs a value: %s", known->name, known->value);
+    value = words[*i];
+  }
+  if (!known->set(o, value))
+    return hl_arena_printf(arena, "'%s' is no value for '%s': %s", value, known->name, known->help);
+  return NULL;
+}
+
+static hl_options defaults(hl_command_id command)
+{
+  return (hl_options){.command = command,
+                      .emit = HL_EMIT_OBJ,
+                      .opt_level = 2,
+                      .max_workers = DEFAULT_WORKERS,
+                      .color = -1,
+                      .repeat = 1,
+                      .linker = "ld",
+                      .cc = "cc",
+                      .cpu = command == HL_COMMAND_RUN ? "native" : NULL};
+}
+
+bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *const *words,
+                      hl_options *options, const char **error)
+{
+  *options = defaults(command);
+  options->inputs = HL_ARRAY(arena, count + 1, const char *);
+  bool only_inputs = false;
+  *error = NULL;
+  for (int i = 0; i < count && !*error; i++) {
+    bool is_option = words[i][0] == '-' && words[i][1] && !only_inputs;
+    if (is_option && !strcmp(words[i], "--"))
+      only_inputs = true;
+    else if (is_option)
+      *error = read_option(arena, options, count, words, &i);
+    else
+      options->inputs[options->input_count++] = words[i];
+  }
+  return !*error;
+}
+
+void hl_options_print(hl_command_id command)
+{
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const option *known = &options_table[i];
+    if (!(known->commands & (int)command))
+      continue;
+    char left[64];
+    snprintf(left, sizeof left, "%s%s%s", known->name,
+             !known->value ? "" : is_long(known) ? "=" : !strcmp(known->name, "-O") ? "" : " ",
+             known->value ? known->value : "");
+    printf("  %-22s %s\n", left, known->help);
+  }
+}

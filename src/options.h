@@ -1,0 +1,70 @@
+/* options - the command line, as a structure. */
+#ifndef HL_OPTIONS_H
+#define HL_OPTIONS_H
+
+#include "ir/arena.h"
+
+/* Exit statuses: docs/design.md, section 8. */
+enum { HL_EXIT_DONE = 0, HL_EXIT_INPUT = 1, HL_EXIT_USAGE = 2, HL_EXIT_INTERNAL = 3 };
+
+/* Bits, because an option says which commands take it. */
+typedef enum hl_command_id {
+  HL_COMMAND_COMPILE = 1 << 0,
+  HL_COMMAND_RUN = 1 << 1,
+  HL_COMMAND_CHECK = 1 << 2,
+  HL_COMMAND_FMT = 1 << 3,
+  HL_COMMAND_OPT = 1 << 4,
+  HL_COMMAND_OPS = 1 << 5
+} hl_command_id;
+
+typedef enum hl_emit {
+  HL_EMIT_OBJ,
+  HL_EMIT_SHARED,
+  HL_EMIT_EXE,
+  HL_EMIT_ASM,
+  HL_EMIT_LLVM_IR,
+  HL_EMIT_LLVM_BC,
+  HL_EMIT_LOOPS,
+  HL_EMIT_HLO,
+  HL_EMIT_DOT,
+  HL_EMIT_HEADER,
+  HL_EMIT_COUNT
+} hl_emit;
+
+typedef struct hl_options {
+  hl_command_id command;
+  const char **inputs; /* words that are no options, in order */
+  int input_count;
+  bool wants_help;
+  const char *output;    /* -o */
+  const char *name;      /* --name */
+  const char *constants; /* --constants */
+  hl_emit emit;
+  const char *target, *cpu, *features;
+  int opt_level;
+  int max_workers;       /* --threads: off is 1, on 16 */
+  bool fast_math, fp_contract, ftz;
+  bool json, dialect_xla;
+  int color;             /* -1: as the terminal says */
+  const char *passes;    /* opt */
+  bool verify_each;
+  const char *dump_after;
+  bool time_passes;
+  bool in_place, is_explicit; /* fmt */
+  bool is_random;        /* run */
+  uint64_t seed;
+  bool check;
+  int64_t repeat;
+  const char *linker, *cc;
+} hl_options;
+
+/* Reads the words after the command's name. False: *error says why (arena text). */
+bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *const *words,
+                      hl_options *options, const char **error);
+
+/* Prints what the command takes, one option a line. */
+void hl_options_print(hl_command_id command);
+
+const char *hl_emit_name(hl_emit emit);
+
+#endif

@@ -1,0 +1,262 @@
+/* session - the one way through the compiler. */
+#include "session.h"
+
+#include "codegen/interface.h"
+#include "grammar/parse.h"
+#include "ir/limits.h"
+#include "npz.h"
+
+#include "runtime/values.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEFAULT_CACHE_BYTES = 32 << 20 };
+
+void hl_session_open(hl_session *s, hl_guard *guard, const hl_session_options *options)
+{
+  *s = (hl_session){.options = *options};
+  s->arena = hl_arena_new(guard);
+  s->scratch = hl_arena_new(guard);
+  if (!s->arena || !s->scratch)
+    longjmp(guard->env, 1);
+  s->diag.arena = s->arena;
+}
+
+void hl_session_close(hl_session *s)
+{
+  hl_arena_free(s->arena);
+  hl_arena_free(s->scratch);
+  free(s->owned);
+  *s = (hl_session){.arena = NULL};
+}
+
+static bool fail(hl_session *s, hl_fault fault, const char *text)
+{
+  s->fault = fault;
+  s->text = text;
+  return false;
+}
+
+bool hl_session_input_fault(hl_session *s, const char *format, ...)
+{
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  hl_error(&s->diag, HL_NO_RANGE, HL_RULE_INPUT, "%s", text);
+  return fail(s, HL_FAULT_INPUT, NULL);
+}
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void tell_time(hl_session *s, const char *step, double start)
+{
+  if (s->options.timing)
+    s->options.timing(s->options.user, step, now() - start);
+}
+
+bool hl_session_set_text(hl_session *s, const char *name, const char *text, size_t size)
+{
+  if (size > HL_LIMIT_TEXT_BYTES)
+    return hl_session_input_fault(s, "%s has %zu bytes; the limit is %u", name, size,
+                                  HL_LIMIT_TEXT_BYTES);
+  s->diag.source = hl_source_new(s->arena, name, text, size);
+  return true;
+}
+
+bool hl_session_read(hl_session *s, const char *path)
+{
+  bool is_stdin = !strcmp(path, "-");
+  hl_io_error error;
+  size_t size;
+  if (!hl_io_read(is_stdin ? "/dev/stdin" : path, &s->owned, &size, &error)) {
+    s->owned = NULL;
+    return hl_session_input_fault(s, "%s", error.text);
+  }
+  bool ok = hl_session_set_text(s, is_stdin ? "<stdin>" : path, s->owned, size);
+  free(s->owned);
+  s->owned = NULL;
+  return ok;
+}
+
+bool hl_session_parse(hl_session *s)
+{
+  double start = now();
+  s->module = hl_parse(s->arena, s->diag.source, &s->diag);
+  tell_time(s, "parse", start);
+  if (!s->module)
+    return fail(s, HL_FAULT_INPUT, NULL);
+  return true;
+}
+
+bool hl_session_verify(hl_session *s)
+{
+  double start = now();
+  bool ok = hl_verify(s->module, (hl_verify_options){s->options.dialect_xla}, &s->diag);
+  tell_time(s, "verify", start);
+  if (!ok)
+    return fail(s, HL_FAULT_INPUT, NULL);
+  if (s->options.after_pass)
+    s->options.after_pass(s->options.user, "verify", s->module);
+  return true;
+}
+
+/* The array of the archive as a literal of the constant's shape; NULL after a fault was reported. */
+static const hl_literal *literal_from(hl_session *s, const hl_instruction *ins, const hl_npy *array)
+{
+  const hl_shape *shape = ins->shape;
+  const hl_value_type *type = hl_value_type_find(hl_type_name(shape->element_type));
+  bool fits = type && hl_value_accepts(type, array) && array->rank == shape->rank;
+  for (int i = 0; fits && i < shape->rank; i++)
+    fits = array->dims[i] == shape->dimensions[i];
+  fits = fits && (array->bytes == 0 ||
+                  hl_value_find_unfit(type, array->data, array->bytes / (size_t)type->item_bytes) < 0);
+  if (!fits) {
+    hl_error(&s->diag, hl_place_shape(ins), HL_RULE_INPUT,
+             "the array for constant '%s' has another type or shape than %s, or values that do not fit", ins->name,
+             hl_shape_text(s->arena, shape));
+    fail(s, HL_FAULT_INPUT, NULL);
+    return NULL;
+  }
+  hl_literal *literal = hl_literal_new(s->arena, shape);
+  const unsigned char *from = array->data;
+  if (shape->element_type == HL_PRED)
+    for (size_t i = 0; i < array->bytes; i++)
+      ((unsigned char *)literal->data)[i] = from[i] != 0;
+  else if (array->bytes)
+    memcpy(literal->data, from, array->bytes);
+  return literal;
+}
+
+static bool fill_constant(hl_session *s, hl_instruction *ins, const hl_zip *archive)
+{
+  const hl_zip_member *member = hl_zip_find(archive, ins->name);
+  if (!member)
+    return true; /* the check before compilation names it */
+  hl_io_error error;
+  hl_npy array = {0};
+  if (!hl_zip_read(archive, member, &array, &error)) {
+    hl_npy_free(&array);
+    return hl_session_input_fault(s, "constant '%s': %s", ins->name, error.text);
+  }
+  const hl_literal *literal = literal_from(s, ins, &array);
+  hl_npy_free(&array);
+  if (literal)
+    ins->literal = literal;
+  return literal != NULL;
+}
+
+static bool is_elided(const hl_instruction *ins)
+{
+  return ins->opcode == HL_OP_CONSTANT && ins->literal && ins->literal->is_elided;
+}
+
+bool hl_session_fill_constants(hl_session *s, const char *path)
+{
+  hl_io_error error;
+  hl_zip archive = {0};
+  bool ok = hl_npz_open(&archive, path, &error);
+  if (!ok)
+    hl_session_input_fault(s, "%s", error.text);
+  for (hl_computation *c = s->module->first; c && ok; c = c->next)
+    for (hl_instruction *ins = c->first; ins && ok; ins = ins->next)
+      if (is_elided(ins))
+        ok = fill_constant(s, ins, &archive);
+  hl_zip_close(&archive);
+  return ok;
+}
+
+bool hl_session_load(hl_session *s, const char *constants)
+{
+  return hl_session_parse(s) && (!constants || hl_session_fill_constants(s, constants)) &&
+         hl_session_verify(s);
+}
+
+bool hl_session_check_compilable(hl_session *s)
+{
+  return hl_check_compilable(s->module, &s->diag) || fail(s, HL_FAULT_INPUT, NULL);
+}
+
+static void after_pass(void *user, hl_pass_id pass, const hl_module *module)
+{
+  hl_session *s = user;
+  if (s->options.after_pass)
+    s->options.after_pass(s->options.user, hl_pass_name(pass), module);
+}
+
+static void time_pass(void *user, hl_pass_id pass, double seconds)
+{
+  hl_session *s = user;
+  s->options.timing(s->options.user, hl_pass_name(pass), seconds);
+}
+
+bool hl_session_optimize(hl_session *s, const hl_pass_id *passes, int count)
+{
+  hl_pipeline pipeline = {.scratch = s->scratch,
+                          .passes = passes,
+                          .pass_count = count,
+                          .level = s->options.code.opt_level,
+                          .verify_each = s->options.verify_each,
+                          .after = after_pass,
+                          .timing = s->options.timing ? time_pass : NULL,
+                          .user = s};
+  hl_pass_id broken;
+  if (hl_run_passes(s->module, &pipeline, &s->diag, &broken))
+    return true;
+  if (broken == HL_PASS_COUNT)
+    return fail(s, HL_FAULT_INPUT, NULL);
+  return fail(s, HL_FAULT_INTERNAL,
+              hl_arena_printf(s->arena, "pass %s left an illegal module: %s", hl_pass_name(broken),
+                              s->diag.last->text));
+}
+
+/* Kernels that touch more than the last cache stream their stores; a portable target has a size that many machines have. */
+static int64_t cache_bytes(const hl_target_info *target)
+{
+  long size = target->is_native_cpu ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
+  return size > 0 ? size : DEFAULT_CACHE_BYTES;
+}
+
+bool hl_session_lower(hl_session *s)
+{
+  double start = now();
+  const char *error = NULL;
+  if (!hl_target_resolve(s->arena, &s->options.code, &s->target, &error))
+    return fail(s, HL_FAULT_OPTION, error);
+  hl_lower_options options = {.opt_level = s->options.code.opt_level,
+                              .max_workers = s->options.max_workers,
+                              .cache_bytes = cache_bytes(&s->target)};
+  s->symbol = s->options.name ? s->options.name : hl_c_name(s->arena, s->diag.source->name);
+  s->program = hl_lower(s->arena, s->module, &options);
+  tell_time(s, "lower", start);
+  return true;
+}
+
+bool hl_session_build(hl_session *s)
+{
+  return hl_session_check_compilable(s) && hl_session_optimize(s, NULL, 0) && hl_session_lower(s);
+}
+
+bool hl_session_emit(hl_session *s, hl_code_kind kind, hl_code *code)
+{
+  double start = now();
+  const char *error = NULL;
+  hl_codegen_options options = s->options.code;
+  options.symbol = s->symbol;
+  options.signature = hl_signature(s->arena, s->program);
+  options.threads = s->program->max_workers > 1;
+  bool ok = hl_codegen_program(s->arena, s->program, &options, kind, code, &error);
+  tell_time(s, "emit", start);
+  return ok || fail(s, HL_FAULT_INTERNAL, error);
+}
