@@ -273,7 +273,7 @@ void hl_access_add(hl_arena *arena, hl_access *access, hl_node *index, int64_t s
   for (int i = 0; i < access->term_count; i++) {
     if (access->terms[i].index != index)
       continue;
-    access->terms[i].stride += stride;
+    access->terms[i].stride = (int64_t)((uint64_t)access->terms[i].stride + (uint64_t)stride);
     if (access->terms[i].stride == 0)
       remove_term(access, i);
     return;

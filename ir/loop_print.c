@@ -98,17 +98,15 @@ static void print_range(hl_kernel_printer *p, const hl_loop *loop, int var)
   }
 }
 
-/* i in 0..8, or (i, j) in 0..8, 0..4; from here on the variables have names. */
+/* i, j in 0..8, 0..4; from here on the variables have names. */
 static void print_domain(hl_kernel_printer *p, const hl_loop *loop)
 {
-  bool is_list = loop->var_count > 1;
-  hl_str_add(p->out, is_list ? "(" : "");
   for (int i = 0; i < loop->var_count; i++) {
     p->nodes[loop->vars[i]->id].name = p->var_depth + i;
     hl_str_add(p->out, i ? ", " : "");
     hl_print_name(p, loop->vars[i]);
   }
-  hl_str_add(p->out, is_list ? ") in " : " in ");
+  hl_str_add(p->out, " in ");
   for (int i = 0; i < loop->var_count; i++) {
     hl_str_add(p->out, i ? ", " : "");
     print_range(p, loop, i);

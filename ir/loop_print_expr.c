@@ -178,19 +178,31 @@ static void print_index(hl_kernel_printer *p, const hl_node *index)
     hl_str_add_char(p->out, ')');
 }
 
-static void print_constant(hl_str *out, int64_t constant, bool is_first)
+static void print_number(hl_str *out, int64_t number, bool is_first)
 {
-  if (constant == 0 && !is_first)
-    return;
-  print_sign(out, constant < 0, is_first);
-  hl_str_printf(out, "%" PRIu64, magnitude(constant));
+  print_sign(out, number < 0, is_first);
+  hl_str_printf(out, "%" PRIu64, magnitude(number));
 }
 
-/* sum of coefficient * index + constant; the coefficients of one subscript lie `step` apart. */
+/* The coefficients of one subscript lie `step` apart. */
+static bool begins_negative(const int64_t *coefficients, int count, int step)
+{
+  for (int i = 0; i < count; i++)
+    if (coefficients[(int64_t)i * step] != 0)
+      return coefficients[(int64_t)i * step] < 0;
+  return false;
+}
+
+/* sum of coefficient * index + constant; 15-j rather than -j+15. */
 static void print_sum(hl_kernel_printer *p, const hl_access *access, const int64_t *coefficients,
                       int step, int64_t constant)
 {
   bool is_first = true;
+  if (constant > 0 && begins_negative(coefficients, access->term_count, step)) {
+    print_number(p->out, constant, true);
+    constant = 0;
+    is_first = false;
+  }
   for (int i = 0; i < access->term_count; i++) {
     int64_t coefficient = coefficients[(int64_t)i * step];
     if (coefficient == 0)
@@ -201,7 +213,8 @@ static void print_sum(hl_kernel_printer *p, const hl_access *access, const int64
     print_index(p, access->terms[i].index);
     is_first = false;
   }
-  print_constant(p->out, constant, is_first);
+  if (constant != 0 || is_first)
+    print_number(p->out, constant, is_first);
 }
 
 static void print_flat(hl_kernel_printer *p, const hl_access *access)
