@@ -421,8 +421,13 @@ static void run_file(runner *r, const char *path)
   }
   char *before = format("%s", text), **lines = split_lines(text, &count);
   FILE *updated = checked(open_memstream(&updated_text, &updated_size));
+  int cases = r->passed + r->failed;
   run_lines(r, path, lines, updated);
   fclose(updated);
+  if (r->passed + r->failed == cases) {
+    printf("FAILED: %s holds no case\n", path);
+    r->failed++;
+  }
   if (r->update && strcmp(before, updated_text) != 0)
     save_updated(path, updated_text);
   free(updated_text);
