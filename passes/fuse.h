@@ -24,7 +24,6 @@ typedef struct hl_placement {
   bool is_stored;   /* written to memory by a unit, or there from the start (parameter, constant array) */
   bool is_dead;
   bool is_cached;   /* worth a row scratch when a kernel needs it in more than one loop */
-  int unit;         /* stored by a unit: which; -1: none */
 } hl_placement;
 
 typedef struct hl_fusion_plan {

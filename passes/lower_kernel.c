@@ -278,7 +278,7 @@ hl_node *hl_open_acc(hl_open_loop *loop, int index)
   return loop->node->loop->accs[index];
 }
 
-void hl_close(hl_puller *p, hl_open_loop *loop, int yield_count, hl_node *const *yields)
+void hl_close_loop(hl_puller *p, hl_open_loop *loop, int yield_count, hl_node *const *yields)
 {
   hl_loop_set_yields(p->kernel, loop->node, yield_count, yields);
   p->scope = loop->saved;
@@ -428,7 +428,25 @@ static void remember(hl_puller *p, const hl_instruction *ins, int leaf, int rank
   *m = (hl_memo){.next = p->memo[ins->scratch], .leaf = leaf, .guard = p->guard, .scope = scope,
                  .value = value};
   m->index = hl_arena_memdup(p->arena, index, (size_t)rank * sizeof *index);
+  if (!m->next) {
+    p->touched = hl_arena_grow(p->arena, p->touched, &p->touched_capacity, p->touched_count + 1,
+                               sizeof *p->touched);
+    p->touched[p->touched_count++] = ins->scratch;
+  }
   p->memo[ins->scratch] = m;
+}
+
+enum { WHOLE_LOOP = -1 }; /* the leaf of a memo that holds a loop, not an element */
+
+hl_node *hl_fold_of(hl_puller *p, const hl_instruction *ins, const hl_index *index)
+{
+  const hl_memo *m = find(p, ins, WHOLE_LOOP, hl_leaf_shape(ins->shape, 0)->rank, index);
+  return m ? m->value.re : NULL;
+}
+
+void hl_fold_remember(hl_puller *p, const hl_instruction *ins, const hl_index *index, hl_node *loop)
+{
+  remember(p, ins, WHOLE_LOOP, hl_leaf_shape(ins->shape, 0)->rank, index, (hl_value){loop, NULL});
 }
 
 static hl_lower_fn *lower_of(hl_opcode opcode)
@@ -442,11 +460,6 @@ static hl_lower_fn *lower_of(hl_opcode opcode)
 #include "../ir/ops.def"
   };
   return table[opcode];
-}
-
-static const hl_shape *leaf_shape(const hl_instruction *ins, int leaf)
-{
-  return ins->shape->element_type == HL_TUPLE ? ins->shape->tuple_shapes[leaf] : ins->shape;
 }
 
 static hl_value compute(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
@@ -465,7 +478,7 @@ hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_ind
 {
   if (p->region_values)
     return p->region_values[ins->scratch];
-  const hl_shape *shape = leaf_shape(ins, leaf);
+  const hl_shape *shape = hl_leaf_shape(ins->shape, leaf);
   hl_memo *known = find(p, ins, leaf, shape->rank, index);
   if (known)
     return known->value;

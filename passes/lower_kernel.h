@@ -51,6 +51,8 @@ typedef struct hl_puller {
   hl_scope *root, *scope;
   hl_node *guard;            /* loads happen only where this holds; NULL: always */
   hl_memo **memo;            /* per instruction: elements known so far */
+  int64_t *touched;          /* instructions with a memo, to clear it for the next kernel */
+  size_t touched_count, touched_capacity;
   const hl_value *region_values; /* inlining a region: values of its instructions so far, else NULL */
   const hl_value *region_args;   /* and of its parameters */
   const hl_instruction *root_instruction; /* the root being computed: not to be loaded */
@@ -92,7 +94,7 @@ void hl_put_store(hl_puller *p, hl_buffer *buffer, hl_index offset, hl_value val
 
 /* A for loop in the current scope, which becomes its body; and back. */
 hl_node *hl_open_for(hl_puller *p, int64_t extent, hl_index *index);
-/* A reduce or fold in scope `in` (an ancestor of the current one). Its vars as indices. hl_close ends it, given the yields. */
+/* A reduce or fold in scope `in` (an ancestor of the current one). Its vars as indices. hl_close_loop ends it, given the yields. */
 typedef struct hl_open_loop {
   hl_node *node;
   hl_scope *outer, *saved;
@@ -103,13 +105,22 @@ hl_open_loop hl_open_reduce(hl_puller *p, hl_scope *in, int count, const int64_t
 hl_open_loop hl_open_fold(hl_puller *p, hl_scope *in, int count, const int64_t *extents, int result_count,
                           hl_node *const *inits, hl_index *vars);
 hl_node *hl_open_acc(hl_open_loop *loop, int index);
-void hl_close(hl_puller *p, hl_open_loop *loop, int yield_count, hl_node *const *yields);
+void hl_close_loop(hl_puller *p, hl_open_loop *loop, int yield_count, hl_node *const *yields);
 void hl_close_for(hl_puller *p);
 hl_node *hl_put_result(hl_puller *p, hl_node *loop, int index);
+
+/* --- shapes of tuples, flattened --- */
+int hl_leaf_count(const hl_shape *shape);
+const hl_shape *hl_leaf_shape(const hl_shape *shape, int leaf);
+/* The first leaf of element `index` of a tuple shape. */
+int hl_leaf_offset(const hl_shape *shape, int index);
 
 /* --- elements --- */
 /* Element `index` of the value of an array instruction; leaf: which of the leaves of a tuple instruction (0 for arrays). */
 hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index);
+/* The loop that computes all leaves of a reduce together, if it stands already; and saying that it does. */
+hl_node *hl_fold_of(hl_puller *p, const hl_instruction *ins, const hl_index *index);
+void hl_fold_remember(hl_puller *p, const hl_instruction *ins, const hl_index *index, hl_node *loop);
 /* The values of a region's results on scalar arguments. */
 void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, hl_value *results);
 

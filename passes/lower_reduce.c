@@ -79,7 +79,7 @@ static hl_node *reduce_over(hl_puller *p, const nest *n, hl_scope *in, hl_order 
   hl_node *x = inner_count
                    ? reduce_over(p, n, p->scope, HL_ORDER_ROW, inner_count, inner, 0, NULL)
                    : hl_put_convert(p, combiner.type, hl_pull(p, operand, 0, n->at).re);
-  hl_close(p, &loop, 1, &x);
+  hl_close_loop(p, &loop, 1, &x);
   return hl_put_result(p, loop.node, 0);
 }
 
@@ -157,7 +157,7 @@ static hl_node *fold_region(hl_puller *p, const hl_instruction *ins, const hl_in
   hl_pull_region(p, hl_attr_computation(ins, HL_ATTR_TO_APPLY), args, next);
   for (int i = 0; i < n; i++)
     yields[i] = next[i].re;
-  hl_close(p, &loop, n, yields);
+  hl_close_loop(p, &loop, n, yields);
   return loop.node;
 }
 
@@ -244,7 +244,7 @@ static hl_node *dot_loop(hl_puller *p, const hl_instruction *ins, side *l, side 
                         hl_put_convert(p, acc, hl_pull(p, rhs, 0, r->at).re)};
   if (is_int)
     yields[0] = hl_put_binary(p, HL_LOOP_MUL, yields[0], yields[1]);
-  hl_close(p, &loop, is_int ? 1 : 2, yields);
+  hl_close_loop(p, &loop, is_int ? 1 : 2, yields);
   return hl_put_result(p, loop.node, 0);
 }
 

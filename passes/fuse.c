@@ -1,0 +1,699 @@
+/* fuse.c - decides which instructions are written to memory, and which unit (kernel) writes them.
+ *
+ * Requires: explicit broadcasts, no calls. Keeps: the module; only instruction->scratch is set (its position).
+ * Cost: one walk from the root upwards; merging siblings looks at a bounded number of instructions each time.
+ *
+ * Everything starts as part of its users' kernels: an instruction is computed where its elements are needed. It is stored instead when
+ *   - its array is wanted as such (results, operands of while and conditional),
+ *   - it is a reduction or product whose result is not one value per outer iteration of its one user kernel,
+ *   - computing it again for several kernels, or again and again along a broadcast, costs more than writing it once,
+ *   - the kernel would become too deep or too long.
+ * Kernels that read the same value over the same domain become one with several roots.
+ */
+#include "fuse.h"
+
+#include "../ir/limits.h"
+
+#include <string.h>
+
+enum {
+  MAX_DEPTH = 200,      /* of inlined operands: lowering recurses that deep */
+  MAX_INLINED = 1500,   /* instructions in one kernel */
+  MAX_ROOTS = 16,       /* results of one kernel */
+  MAX_UNITS = 4,        /* kernels that may each compute an instruction again */
+  PATH_BUDGET = 400,    /* instructions looked at to prove that two kernels may become one */
+  CHEAP = 8,            /* cost up to which an element is computed again rather than stored */
+  MATH_COST = 12,
+  SMALL_ELEMENTS = 32768
+};
+
+/* Where a dimension of an instruction lies in the loops of its kernel. */
+enum { MAP_ONE = -1, MAP_OTHER = -2, MAP_REDUCED = -3 };
+
+typedef struct info {
+  hl_instruction *ins;
+  bool is_decided, is_stored, is_wanted; /* wanted: as an array in memory */
+  bool in_reduce, in_dot;
+  int units[MAX_UNITS], unit_count;      /* where it is evaluated */
+  int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; -1: several */
+  int depth, cost, leaves;
+  int8_t *map;                           /* per dimension; only meaningful with one unit */
+} info;
+
+typedef struct fuser {
+  hl_arena *arena;
+  const hl_lower_options *options;
+  hl_fusion_plan *plan;
+  info *infos;
+  hl_unit *units;
+  int *leader;                           /* of merged units */
+  int unit_count;
+  size_t unit_capacity, leader_capacity;
+  int *stamp, stamp_now;
+} fuser;
+
+static info *info_of(fuser *f, const hl_instruction *ins)
+{
+  return &f->infos[ins->scratch];
+}
+
+static int64_t elements(const hl_shape *shape)
+{
+  if (shape->element_type == HL_TUPLE)
+    return shape->tuple_count ? elements(shape->tuple_shapes[0]) : 0;
+  return hl_shape_is_array(shape) ? hl_shape_elements(shape) : 0;
+}
+
+static const hl_shape *domain_of(const hl_instruction *ins)
+{
+  return ins->shape->element_type == HL_TUPLE && ins->shape->tuple_count
+             ? ins->shape->tuple_shapes[0]
+             : ins->shape;
+}
+
+static bool is_bundle(const hl_instruction *ins)
+{
+  return ins->opcode == HL_OP_TUPLE || ins->opcode == HL_OP_GET_TUPLE_ELEMENT;
+}
+
+static bool is_control(const hl_instruction *ins)
+{
+  return ins->opcode == HL_OP_WHILE || ins->opcode == HL_OP_CONDITIONAL;
+}
+
+static bool is_heavy(const hl_instruction *ins)
+{
+  return ins->opcode == HL_OP_REDUCE || ins->opcode == HL_OP_DOT;
+}
+
+/* In memory from the start. */
+static bool is_given(const hl_instruction *ins)
+{
+  return ins->opcode == HL_OP_PARAMETER ||
+         (ins->opcode == HL_OP_CONSTANT && !hl_literal_is_splat(ins->literal));
+}
+
+static int own_cost(const hl_instruction *ins)
+{
+  unsigned flags = hl_op_info_of(ins->opcode)->flags;
+  if (flags & HL_MATH)
+    return hl_is_integral(ins->shape->element_type) ? CHEAP : MATH_COST;
+  if (ins->opcode == HL_OP_CONCATENATE || ins->opcode == HL_OP_PAD)
+    return 3;
+  return flags & HL_EW && !(flags & HL_MOVE) ? 1 : 0;
+}
+
+/* What one element costs when everything below is computed on the way, up to loads: an estimate from above. */
+static void estimate(fuser *f, info *x)
+{
+  hl_instruction *ins = x->ins;
+  if (is_given(ins) || is_heavy(ins) || is_control(ins)) {
+    x->leaves = 1;
+    return;
+  }
+  int64_t cost = own_cost(ins), leaves = 0;
+  for (int i = 0; i < ins->operand_count; i++) {
+    cost += info_of(f, ins->operands[i])->cost;
+    leaves += info_of(f, ins->operands[i])->leaves;
+  }
+  x->cost = cost > 10000 ? 10000 : (int)cost;
+  x->leaves = leaves > 10000 ? 10000 : (int)leaves;
+}
+
+/* --- units --- */
+
+static int unit_leader(fuser *f, int unit)
+{
+  while (f->leader[unit] != unit)
+    unit = f->leader[unit] = f->leader[f->leader[unit]];
+  return unit;
+}
+
+static void add_root(fuser *f, hl_unit *unit, hl_instruction *root)
+{
+  unit->roots = hl_arena_grow(f->arena, unit->roots, &unit->root_capacity,
+                              (size_t)unit->root_count + 1, sizeof *unit->roots);
+  unit->roots[unit->root_count++] = root;
+}
+
+static int new_unit(fuser *f, hl_unit_kind kind, hl_instruction *root)
+{
+  int id = f->unit_count++;
+  f->units = hl_arena_grow(f->arena, f->units, &f->unit_capacity, (size_t)id + 1, sizeof *f->units);
+  f->leader = hl_arena_grow(f->arena, f->leader, &f->leader_capacity, (size_t)id + 1,
+                            sizeof *f->leader);
+  f->units[id] = (hl_unit){.kind = kind};
+  f->leader[id] = id;
+  add_root(f, &f->units[id], root);
+  return id;
+}
+
+/* --- maps: where the dimensions of an operand lie, given where the user's lie --- */
+
+static int8_t *new_map(fuser *f, const hl_shape *shape, int8_t fill)
+{
+  int8_t *map = HL_ARRAY(f->arena, shape->rank + 1, int8_t);
+  for (int d = 0; d < shape->rank; d++)
+    map[d] = shape->dimensions[d] == 1 ? MAP_ONE : fill;
+  return map;
+}
+
+static void map_through(const hl_shape *shape, int8_t *map, int d, int8_t to)
+{
+  if (shape->dimensions[d] != 1)
+    map[d] = to;
+}
+
+static void map_reshape(const hl_shape *from, const hl_shape *to, const int8_t *user, int8_t *map)
+{
+  int f = 0, t = 0;
+  for (;;) {
+    while (f < from->rank && from->dimensions[f] == 1)
+      f++;
+    while (t < to->rank && to->dimensions[t] == 1)
+      t++;
+    if (f == from->rank || t == to->rank || from->dimensions[f] != to->dimensions[t])
+      return;
+    map[f++] = user[t++];
+  }
+}
+
+static void map_dot_side(const hl_instruction *dot, int side, const int8_t *user, int8_t *map)
+{
+  const hl_shape *shape = dot->operands[side]->shape, *other = dot->operands[1 - side]->shape;
+  hl_ints batch = hl_attr_ints(dot, side ? HL_ATTR_RHS_BATCH_DIMS : HL_ATTR_LHS_BATCH_DIMS);
+  hl_ints inner = hl_attr_ints(dot, side ? HL_ATTR_RHS_CONTRACTING_DIMS
+                                         : HL_ATTR_LHS_CONTRACTING_DIMS);
+  int next = side ? other->rank - inner.count : batch.count;
+  bool used[HL_LIMIT_RANK] = {false};
+  for (int i = 0; i < batch.count; i++) {
+    map_through(shape, map, (int)batch.values[i], user[i]);
+    used[batch.values[i]] = true;
+  }
+  for (int i = 0; i < inner.count; i++) {
+    map_through(shape, map, (int)inner.values[i], MAP_REDUCED);
+    used[inner.values[i]] = true;
+  }
+  for (int d = 0; d < shape->rank; d++)
+    if (!used[d])
+      map_through(shape, map, d, user[next++]);
+}
+
+static void map_reduce(const hl_instruction *reduce, const int8_t *user, int8_t *map)
+{
+  const hl_shape *shape = reduce->operands[0]->shape;
+  hl_ints dims = hl_attr_ints(reduce, HL_ATTR_DIMENSIONS);
+  int kept = 0;
+  for (int d = 0; d < shape->rank; d++) {
+    bool is_reduced = false;
+    for (int i = 0; i < dims.count; i++)
+      is_reduced |= dims.values[i] == d;
+    map_through(shape, map, d, is_reduced ? MAP_REDUCED : user[kept]);
+    kept += !is_reduced;
+  }
+}
+
+static void map_slice(const hl_instruction *user_ins, const int8_t *user, int8_t *map)
+{
+  const hl_shape *from = user_ins->operands[0]->shape, *to = user_ins->shape;
+  for (int d = 0; d < from->rank; d++)
+    if (from->dimensions[d] == to->dimensions[d] && user_ins->opcode == HL_OP_SLICE)
+      map_through(from, map, d, user[d]);
+}
+
+static int8_t *operand_map(fuser *f, const hl_instruction *user_ins, int i, const int8_t *user)
+{
+  const hl_shape *shape = domain_of(user_ins->operands[i]);
+  int8_t *map = new_map(f, shape, MAP_OTHER);
+  hl_ints dims = hl_attr_ints(user_ins, HL_ATTR_DIMENSIONS);
+  switch (user_ins->opcode) {
+  case HL_OP_BROADCAST:
+    for (int d = 0; d < shape->rank; d++)
+      map_through(shape, map, d, user[dims.values[d]]);
+    break;
+  case HL_OP_TRANSPOSE:
+    for (int d = 0; d < shape->rank; d++)
+      map_through(shape, map, (int)dims.values[d], user[d]);
+    break;
+  case HL_OP_RESHAPE:
+  case HL_OP_BITCAST:
+    map_reshape(shape, user_ins->shape, user, map);
+    break;
+  case HL_OP_SLICE:
+    map_slice(user_ins, user, map);
+    break;
+  case HL_OP_REDUCE:
+    if (i < user_ins->operand_count / 2)
+      map_reduce(user_ins, user, map);
+    break;
+  case HL_OP_DOT:
+    map_dot_side(user_ins, i, user, map);
+    break;
+  case HL_OP_GET_TUPLE_ELEMENT:
+    memcpy(map, user, (size_t)shape->rank);
+    break;
+  default:
+    if (hl_op_info_of(user_ins->opcode)->flags & HL_EW && shape->rank == user_ins->shape->rank)
+      memcpy(map, user, (size_t)shape->rank);
+  }
+  return map;
+}
+
+/* A root's own dimensions are the loops. */
+static int8_t *identity_map(fuser *f, const hl_shape *shape)
+{
+  int8_t *map = new_map(f, shape, 0);
+  for (int d = 0; d < shape->rank; d++)
+    if (map[d] != MAP_ONE)
+      map[d] = (int8_t)d;
+  return map;
+}
+
+/* --- gathering what the users say --- */
+
+static void join_map(const info *x, int8_t *map, const int8_t *other)
+{
+  for (int d = 0; d < domain_of(x->ins)->rank; d++)
+    if (map[d] != other[d])
+      map[d] = MAP_OTHER;
+}
+
+static bool add_unit_of(info *x, int unit)
+{
+  for (int i = 0; i < x->unit_count; i++)
+    if (x->units[i] == unit)
+      return true;
+  if (x->unit_count == MAX_UNITS)
+    return false;
+  x->units[x->unit_count++] = unit;
+  return true;
+}
+
+/* The loop that a user evaluates its operand in. */
+static int context_through(const info *user, int operand)
+{
+  bool opens_loop = user->ins->opcode == HL_OP_DOT ||
+                    (user->ins->opcode == HL_OP_REDUCE && operand < user->ins->operand_count / 2);
+  return opens_loop ? (int)user->ins->scratch + 1 : user->context;
+}
+
+static void join_context(info *x, int context)
+{
+  if (x->context == -2)
+    x->context = context;
+  else if (x->context != context)
+    x->context = -1;
+}
+
+/* Collects units, maps, depth and contexts from one user; false when there are too many units. */
+static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
+{
+  info *user = info_of(f, user_ins);
+  if (!user->is_decided || !user->unit_count)
+    return true;
+  for (int i = 0; i < user_ins->operand_count; i++) {
+    if (user_ins->operands[i] != x->ins)
+      continue;
+    bool fits = true;
+    for (int u = 0; u < user->unit_count; u++)
+      fits &= add_unit_of(x, unit_leader(f, user->units[u]));
+    if (!fits)
+      return false;
+    int8_t *map = operand_map(f, user_ins, i, user->map);
+    if (x->map)
+      join_map(x, x->map, map);
+    else
+      x->map = map;
+    int depth = user->is_stored ? 1 : user->depth + 1;
+    x->depth = depth > x->depth ? depth : x->depth;
+    x->in_reduce |= user->in_reduce ||
+                    (user_ins->opcode == HL_OP_REDUCE && i < user_ins->operand_count / 2);
+    x->in_dot |= user->in_dot || user_ins->opcode == HL_OP_DOT;
+    join_context(x, context_through(user, i));
+  }
+  return true;
+}
+
+/* --- merging kernels --- */
+
+static bool push_roots(fuser *f, const hl_instruction *ins, hl_instruction **stack, int *top,
+                       const hl_unit *not_this)
+{
+  const info *x = info_of(f, ins);
+  if (!x->is_stored || !x->unit_count)
+    return true;
+  const hl_unit *unit = &f->units[unit_leader(f, x->units[0])];
+  if (unit == not_this)
+    return false;
+  for (int i = 0; i < unit->root_count && *top < PATH_BUDGET; i++)
+    if (f->stamp[unit->roots[i]->scratch] != f->stamp_now)
+      stack[(*top)++] = unit->roots[i];
+  return *top < PATH_BUDGET;
+}
+
+/* Whether unit `from` may depend on unit `to` (also when the search ran out of budget). */
+static bool may_depend(fuser *f, const hl_unit *from, const hl_unit *to)
+{
+  hl_instruction *stack[PATH_BUDGET + 64];
+  int top = 0, seen = 0;
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < to->root_count; i++)
+    least = to->roots[i]->scratch < least ? to->roots[i]->scratch : least;
+  f->stamp_now++;
+  for (int i = 0; i < from->root_count; i++)
+    stack[top++] = from->roots[i];
+  while (top) {
+    hl_instruction *ins = stack[--top];
+    if (f->stamp[ins->scratch] == f->stamp_now)
+      continue;
+    f->stamp[ins->scratch] = f->stamp_now;
+    if (++seen > PATH_BUDGET)
+      return true;
+    for (int i = 0; i < ins->operand_count; i++) {
+      hl_instruction *operand = ins->operands[i];
+      if (operand->scratch < least || f->stamp[operand->scratch] == f->stamp_now)
+        continue;
+      if (top >= PATH_BUDGET || !push_roots(f, operand, stack, &top, to))
+        return true;
+      stack[top++] = operand;
+    }
+  }
+  return false;
+}
+
+static bool may_merge(fuser *f, int a, int b)
+{
+  const hl_unit *x = &f->units[a], *y = &f->units[b];
+  if (x->kind != HL_UNIT_KERNEL || y->kind != HL_UNIT_KERNEL ||
+      x->root_count + y->root_count > MAX_ROOTS ||
+      x->inlined_count + y->inlined_count > MAX_INLINED / 4)
+    return false;
+  bool is_dot = x->roots[0]->opcode == HL_OP_DOT || y->roots[0]->opcode == HL_OP_DOT;
+  if (is_dot || x->roots[0]->opcode == HL_OP_CONCATENATE ||
+      y->roots[0]->opcode == HL_OP_CONCATENATE)
+    return false;
+  return hl_shape_same_dimensions(domain_of(x->roots[0]), domain_of(y->roots[0])) &&
+         !may_depend(f, x, y) && !may_depend(f, y, x);
+}
+
+static void merge(fuser *f, int a, int b)
+{
+  hl_unit *into = &f->units[a], *from = &f->units[b];
+  for (int i = 0; i < from->root_count; i++)
+    add_root(f, into, from->roots[i]);
+  into->inlined_count += from->inlined_count;
+  from->root_count = 0;
+  f->leader[b] = a;
+}
+
+/* Whether all users read x over the same dimensions of their domain: reading it once for all makes sense. */
+static bool is_read_alike(const info *x)
+{
+  for (int d = 0; d < domain_of(x->ins)->rank; d++)
+    if (x->map[d] == MAP_OTHER)
+      return false;
+  return true;
+}
+
+static void merge_users(fuser *f, info *x)
+{
+  if (f->options->opt_level < 1 || x->unit_count < 2 || elements(x->ins->shape) < 64 ||
+      !is_read_alike(x))
+    return;
+  int first = x->units[0], kept = 1;
+  for (int i = 1; i < x->unit_count; i++) {
+    if (may_merge(f, first, x->units[i]))
+      merge(f, first, x->units[i]);
+    else
+      x->units[kept++] = x->units[i];
+  }
+  x->unit_count = kept;
+}
+
+/* --- the decision --- */
+
+static const hl_shape *root_shape(fuser *f, int unit)
+{
+  return domain_of(f->units[unit].roots[0]);
+}
+
+/* How many leading loops x's dimensions are, in order; -1 when they are something else. */
+static int leading_loops(fuser *f, const info *x)
+{
+  const hl_shape *root = root_shape(f, x->units[0]);
+  int loop = 0;
+  for (int d = 0; d < domain_of(x->ins)->rank; d++) {
+    if (x->map[d] == MAP_ONE)
+      continue;
+    while (loop < root->rank && root->dimensions[loop] == 1)
+      loop++;
+    if (x->map[d] != loop)
+      return -1;
+    loop++;
+  }
+  while (loop < root->rank && root->dimensions[loop] == 1)
+    loop++;
+  return loop;
+}
+
+static bool heavy_fits(fuser *f, const info *x)
+{
+  const hl_shape *root = root_shape(f, x->units[0]);
+  int loops = leading_loops(f, x);
+  if (loops < 0 || x->in_dot)
+    return false;
+  bool is_full = loops == root->rank && !x->in_reduce;
+  if (x->ins->opcode == HL_OP_DOT || is_full)
+    return is_full;
+  int64_t rows = 1, all = elements(domain_of(x->ins->operands[0]));
+  for (int d = 0; d < loops; d++)
+    rows *= root->dimensions[d];
+  if (elements(root) > all)
+    all = elements(root);
+  return all <= SMALL_ELEMENTS || (rows >= 16 && all / (rows ? rows : 1) <= 1 << 18);
+}
+
+static bool is_view(const hl_instruction *ins)
+{
+  switch (ins->opcode) {
+  case HL_OP_BROADCAST: case HL_OP_RESHAPE: case HL_OP_BITCAST: case HL_OP_TRANSPOSE:
+  case HL_OP_SLICE: case HL_OP_REVERSE: case HL_OP_CONVERT: case HL_OP_COPY: case HL_OP_IOTA:
+  case HL_OP_CONSTANT:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* A dear value that a broadcast repeats in a loop where it cannot be hoisted. */
+static bool is_repeated(fuser *f, const info *x)
+{
+  if (x->cost < MATH_COST || elements(x->ins->shape) < 2)
+    return false;
+  for (int i = 0; i < x->ins->user_count; i++) {
+    const hl_instruction *user = x->ins->users[i];
+    if (user->opcode == HL_OP_BROADCAST &&
+        elements(user->shape) >= 4 * elements(x->ins->shape) && leading_loops(f, x) < 0)
+      return true;
+  }
+  return false;
+}
+
+static bool is_worth_inlining(fuser *f, const info *x)
+{
+  const hl_instruction *ins = x->ins;
+  if (x->depth > MAX_DEPTH)
+    return false;
+  if (ins->opcode == HL_OP_CONSTANT)
+    return true;
+  if (f->options->opt_level < 1 || !x->unit_count)
+    return false;
+  if (x->in_dot && !is_view(ins))
+    return false;
+  if (ins->opcode == HL_OP_CONCATENATE && ins->operand_count > 2)
+    return false;
+  if (x->unit_count > 1)
+    return !is_heavy(ins) && x->cost <= CHEAP && x->leaves <= 3;
+  if (f->units[x->units[0]].inlined_count > MAX_INLINED)
+    return false;
+  return is_heavy(ins) ? heavy_fits(f, x) : !is_repeated(f, x);
+}
+
+static void want(fuser *f, hl_instruction *ins)
+{
+  info_of(f, ins)->is_wanted = true;
+}
+
+static void store(fuser *f, info *x)
+{
+  int unit = new_unit(f, is_control(x->ins) ? HL_UNIT_CONTROL : HL_UNIT_KERNEL, x->ins);
+  x->is_stored = true;
+  x->unit_count = 1;
+  x->units[0] = unit;
+  x->depth = 0;
+  x->context = 0;
+  x->in_reduce = x->in_dot = false;
+  x->map = identity_map(f, domain_of(x->ins));
+}
+
+static bool is_used(fuser *f, const info *x)
+{
+  if (x->is_wanted || hl_has_side_effect(x->ins))
+    return true;
+  for (int i = 0; i < x->ins->user_count; i++) {
+    const info *user = info_of(f, x->ins->users[i]);
+    if (user->is_decided && (user->unit_count || is_bundle(user->ins)))
+      return true;
+  }
+  return false;
+}
+
+static void decide_bundle(fuser *f, info *x)
+{
+  for (int i = 0; i < x->ins->operand_count; i++)
+    if (x->is_wanted)
+      want(f, x->ins->operands[i]);
+}
+
+/* A bundle passes what its users said through to its operands. */
+static void decide(fuser *f, info *x)
+{
+  hl_instruction *ins = x->ins;
+  bool fits = true;
+  x->context = -2;
+  for (int i = 0; i < ins->user_count && fits; i++)
+    fits = join_user(f, x, ins->users[i]);
+  if (!fits)
+    x->unit_count = 0;
+  x->is_decided = is_used(f, x);
+  if (!x->is_decided)
+    return;
+  if (x->map)
+    merge_users(f, x);
+  if (is_bundle(ins)) {
+    decide_bundle(f, x);
+    return;
+  }
+  if (is_given(ins)) {
+    x->is_stored = true;
+    x->unit_count = 0;
+    return;
+  }
+  if (is_control(ins) || x->is_wanted || !fits || !is_worth_inlining(f, x))
+    store(f, x);
+  else
+    for (int i = 0; i < x->unit_count; i++)
+      f->units[x->units[i]].inlined_count++;
+  for (int i = 0; is_control(ins) && i < ins->operand_count; i++)
+    want(f, ins->operands[i]);
+}
+
+static void decide_all(fuser *f, hl_computation *computation)
+{
+  int64_t n = 0;
+  for (hl_instruction *ins = computation->first; ins; ins = ins->next) {
+    ins->scratch = n;
+    f->infos[n].ins = ins;
+    n++;
+    estimate(f, info_of(f, ins));
+  }
+  want(f, computation->root);
+  for (hl_instruction *ins = computation->last; ins; ins = ins->previous)
+    decide(f, info_of(f, ins));
+}
+
+/* --- the plan --- */
+
+static bool is_worth_caching(const info *x)
+{
+  return !x->is_stored && x->context == -1 && x->cost >= MATH_COST && x->unit_count == 1;
+}
+
+static void fill_placements(fuser *f)
+{
+  for (int i = f->plan->count; i-- > 0;) {
+    const info *x = &f->infos[i];
+    hl_placement *placement = &f->plan->placements[i];
+    *placement = (hl_placement){.instruction = x->ins, .is_stored = x->is_stored,
+                                .is_dead = !x->is_decided, .is_cached = is_worth_caching(x)};
+  }
+}
+
+typedef struct order {
+  fuser *f;
+  int *state; /* per unit: 0 new, 1 open, 2 done */
+  int *stack; /* units being ordered, with what of them was looked at */
+  hl_instruction **work;
+  size_t work_capacity;
+} order;
+
+/* The units that unit `id` reads, through everything that is computed inside it. */
+static void push_dependencies(order *o, int id, int **out, int *count, size_t *capacity)
+{
+  fuser *f = o->f;
+  int top = 0;
+  f->stamp_now++;
+  for (int i = 0; i < f->units[id].root_count; i++) {
+    o->work = hl_arena_grow(f->arena, o->work, &o->work_capacity, (size_t)top + 1, sizeof *o->work);
+    o->work[top++] = f->units[id].roots[i];
+  }
+  while (top) {
+    hl_instruction *ins = o->work[--top];
+    for (int i = 0; i < ins->operand_count; i++) {
+      hl_instruction *operand = ins->operands[i];
+      if (f->stamp[operand->scratch] == f->stamp_now)
+        continue;
+      f->stamp[operand->scratch] = f->stamp_now;
+      const info *x = info_of(f, operand);
+      if (!x->is_stored) {
+        o->work = hl_arena_grow(f->arena, o->work, &o->work_capacity, (size_t)top + 1,
+                                sizeof *o->work);
+        o->work[top++] = operand;
+      } else if (x->unit_count && unit_leader(f, x->units[0]) != id) {
+        *out = hl_arena_grow(f->arena, *out, capacity, (size_t)*count + 1, sizeof **out);
+        (*out)[(*count)++] = unit_leader(f, x->units[0]);
+      }
+    }
+  }
+}
+
+/* Depth first with a stack of our own; a unit is emitted after all that it reads. */
+static void order_units(fuser *f)
+{
+  order o = {.f = f, .state = HL_ARRAY(f->arena, f->unit_count + 1, int)};
+  int *stack = NULL, top = 0;
+  size_t capacity = 0;
+  f->plan->units = HL_ARRAY(f->arena, f->unit_count + 1, hl_unit *);
+  for (int start = f->unit_count; start-- > 0;) {
+    stack = hl_arena_grow(f->arena, stack, &capacity, (size_t)top + 1, sizeof *stack);
+    stack[top++] = start;
+    while (top) {
+      int id = stack[top - 1];
+      if (o.state[id] == 0 && f->leader[id] == id) {
+        o.state[id] = 1;
+        push_dependencies(&o, id, &stack, &top, &capacity);
+        continue;
+      }
+      top--;
+      if (o.state[id] == 1) {
+        o.state[id] = 2;
+        f->plan->units[f->plan->unit_count++] = &f->units[id];
+      }
+    }
+  }
+}
+
+hl_fusion_plan *hl_fuse(hl_arena *arena, hl_computation *computation,
+                        const hl_lower_options *options)
+{
+  int n = computation->instruction_count;
+  fuser f = {.arena = arena, .options = options, .plan = HL_NEW(arena, hl_fusion_plan)};
+  f.infos = HL_ARRAY(arena, n + 1, info);
+  f.stamp = HL_ARRAY(arena, n + 1, int);
+  f.plan->placements = HL_ARRAY(arena, n + 1, hl_placement);
+  f.plan->count = n;
+  decide_all(&f, computation);
+  fill_placements(&f);
+  order_units(&f);
+  return f.plan;
+}

@@ -1,0 +1,265 @@
+/* schedule.c - which loops run as vectors, on several threads, interleaved; and past the caches.
+ *
+ * Requires: a program of serial loops. Keeps: every value and the order of each sum.
+ * A kernel on its way: clean up, join reduces, coalesce, split what is too large for one thread, then choose modes.
+ */
+#include "schedule.h"
+
+enum {
+  PARALLEL_WORK = 1 << 16, /* operations a kernel needs before threads pay */
+  CHUNK_WORK = 1 << 14,    /* operations one chunk should have */
+  FLAT_CHUNK = 1 << 14,    /* iterations of a flat loop that stay together */
+  JAM_ROWS = 4
+};
+
+/* --- what a loop costs --- */
+
+static int64_t saturated(int64_t a, int64_t b)
+{
+  int64_t product;
+  return hl_mul_i64(a, b, &product) && product < INT64_MAX / 8 ? product : INT64_MAX / 8;
+}
+
+static int64_t node_work(const hl_node *node)
+{
+  switch (node->op) {
+  case HL_LOOP_CONST:
+  case HL_LOOP_RESULT:
+    return 0;
+  case HL_LOOP_MATH:
+    return 12;
+  case HL_LOOP_DIV:
+  case HL_LOOP_SQRT:
+  case HL_LOOP_REM:
+    return 4;
+  default:
+    return 1;
+  }
+}
+
+int64_t hl_block_work(const hl_block *block)
+{
+  int64_t work = 0;
+  for (const hl_node *node = block->first; node; node = node->next) {
+    int64_t here = node_work(node);
+    if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD) {
+      here = hl_block_work(&node->loop->body) + 1;
+      for (int i = 0; i < node->loop->var_count; i++)
+        here = saturated(here, node->loop->extents[i]);
+    }
+    work = work + here < INT64_MAX / 8 ? work + here : INT64_MAX / 8;
+  }
+  return work;
+}
+
+/* --- vectors --- */
+
+/* How accesses move with an index: next to each other, not at all, or apart. */
+typedef struct strides {
+  const hl_node *index;
+  int64_t unit, none, apart;
+} strides;
+
+static void count_strides(void *user, hl_node *node)
+{
+  strides *s = user;
+  if (node->op != HL_LOOP_LOAD && node->op != HL_LOOP_STORE)
+    return;
+  for (int i = 0; i < node->access->term_count; i++)
+    if (node->access->terms[i].index == s->index) {
+      s->unit += node->access->terms[i].stride == 1;
+      s->apart += node->access->terms[i].stride != 1;
+      return;
+    }
+  s->none++;
+}
+
+static strides strides_of(hl_block *block, const hl_node *index)
+{
+  strides s = {.index = index};
+  hl_block_walk(block, count_strides, &s);
+  return s;
+}
+
+static bool has_inner(const hl_block *block, hl_loop_op op)
+{
+  for (const hl_node *node = block->first; node; node = node->next)
+    if (node->op == op)
+      return true;
+  return false;
+}
+
+/* A reduce over one index whose values lie next to each other, in an order that lanes can follow. */
+static bool suits_lanes(hl_node *node)
+{
+  hl_loop *loop = node->loop;
+  if (node->op != HL_LOOP_REDUCE || loop->var_count != 1 || loop->extents[0] < 8 ||
+      has_inner(&loop->body, HL_LOOP_REDUCE) || has_inner(&loop->body, HL_LOOP_FOLD))
+    return false;
+  for (int i = 0; i < loop->result_count; i++)
+    if (loop->combiners[i].order != HL_ORDER_ROW && loop->combiners[i].order != HL_ORDER_FREE)
+      return false;
+  return strides_of(&loop->body, loop->vars[0]).apart == 0;
+}
+
+static bool all_inner_suit(hl_block *block)
+{
+  bool any = false;
+  for (hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_FOLD)
+      return false;
+    if (node->op != HL_LOOP_REDUCE)
+      continue;
+    any = true;
+    if (!suits_lanes(node) && !all_inner_suit(&node->loop->body))
+      return false;
+  }
+  return any;
+}
+
+static void vectorize_reduces(hl_block *block)
+{
+  for (hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_REDUCE && suits_lanes(node))
+      node->loop->mode = HL_MODE_VECTOR;
+    else if (node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD)
+      vectorize_reduces(&node->loop->body);
+  }
+}
+
+/* An innermost for: lanes along it, or along the reduces inside it. */
+static void vectorize_inner(hl_node *node)
+{
+  hl_loop *loop = node->loop;
+  strides s = strides_of(&loop->body, loop->vars[0]);
+  bool reduces_suit = all_inner_suit(&loop->body);
+  if (loop->extents[0] >= 4 && !(reduces_suit && (s.apart || loop->extents[0] < 16)))
+    loop->mode = HL_MODE_VECTOR;
+  else
+    vectorize_reduces(&loop->body);
+}
+
+static void vectorize(hl_block *block)
+{
+  for (hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_FOR && !has_inner(&node->loop->body, HL_LOOP_FOR)) {
+      vectorize_inner(node);
+    } else if (node->op == HL_LOOP_FOR) {
+      vectorize(&node->loop->body);
+    } else if (node->op == HL_LOOP_REDUCE) {
+      if (suits_lanes(node))
+        node->loop->mode = HL_MODE_VECTOR;
+      else
+        vectorize_reduces(&node->loop->body);
+    }
+  }
+}
+
+/* --- interleaving: rows of a product share the loads of its columns --- */
+
+static bool is_product(const hl_block *block)
+{
+  for (const hl_node *node = block->first; node; node = node->next)
+    if (node->op == HL_LOOP_REDUCE && node->loop->combiners[0].order == HL_ORDER_DOT)
+      return true;
+  return false;
+}
+
+static void interleave(hl_block *block)
+{
+  for (hl_node *node = block->first; node; node = node->next) {
+    if (node->op != HL_LOOP_FOR)
+      continue;
+    hl_node *inner = node->loop->body.last;
+    if (inner && inner->op == HL_LOOP_FOR && inner->loop->mode == HL_MODE_VECTOR &&
+        is_product(&inner->loop->body) && node->loop->extents[0] >= JAM_ROWS &&
+        node->loop->mode != HL_MODE_PARALLEL)
+      node->loop->jam = JAM_ROWS;
+    interleave(&node->loop->body);
+  }
+}
+
+/* --- threads --- */
+
+static void parallelize(hl_kernel *kernel)
+{
+  for (hl_node *node = kernel->body.first; node; node = node->next) {
+    if (node->op != HL_LOOP_FOR || node->loop->extents[0] < 2)
+      continue;
+    int64_t each = hl_block_work(&node->loop->body) + 1;
+    if (saturated(each, node->loop->extents[0]) < PARALLEL_WORK)
+      continue;
+    bool is_flat = node->loop->mode == HL_MODE_VECTOR;
+    if (is_flat || is_product(&node->loop->body)) {
+      int64_t chunk = is_flat ? FLAT_CHUNK / (each > 64 ? each / 16 : 1) : JAM_ROWS * 4;
+      node = hl_split_for(kernel, node, chunk < 64 && is_flat ? 64 : chunk);
+      each = saturated(each, chunk);
+    }
+    node->loop->mode = HL_MODE_PARALLEL;
+    node->loop->grain = each >= CHUNK_WORK ? 1 : (CHUNK_WORK + each - 1) / each;
+  }
+}
+
+/* --- stores past the caches --- */
+
+static void stream_node(void *user, hl_node *node)
+{
+  (void)user;
+  if (node->op != HL_LOOP_STORE || node->access->param->direction != HL_PARAM_OUT)
+    return;
+  const hl_node *owner = node->block->owner;
+  if (!owner || owner->op != HL_LOOP_FOR || owner->loop->mode != HL_MODE_VECTOR)
+    return;
+  for (int i = 0; i < node->access->term_count; i++)
+    if (node->access->terms[i].index == owner->loop->vars[0])
+      node->is_streaming = node->access->terms[i].stride == 1;
+}
+
+static void stream(hl_step *step, const hl_lower_options *options)
+{
+  int64_t bytes = 0;
+  for (int i = 0; i < step->kernel->param_count; i++)
+    if (step->kernel->params[i]->direction != HL_PARAM_SCRATCH)
+      bytes += step->buffers[i]->bytes;
+  if (bytes > options->cache_bytes)
+    hl_block_walk(&step->kernel->body, stream_node, NULL);
+}
+
+static void schedule_kernel(hl_program *program, hl_step *step, const hl_lower_options *options)
+{
+  hl_kernel *kernel = step->kernel;
+  hl_kernel_dce(kernel);
+  hl_kernel_cse(kernel);
+  if (options->opt_level < 1)
+    return;
+  hl_kernel_fuse_reduces(kernel);
+  hl_kernel_cse(kernel);
+  hl_kernel_coalesce(kernel);
+  if (options->opt_level < 2)
+    return;
+  if (options->max_workers > 1)
+    hl_split_reduces(program, step); /* the step that combines comes next, on its own */
+  kernel = step->kernel;
+  vectorize(&kernel->body);
+  if (options->max_workers > 1)
+    parallelize(kernel);
+  interleave(&kernel->body);
+  stream(step, options);
+}
+
+static void schedule_steps(hl_program *program, hl_steps *steps, const hl_lower_options *options)
+{
+  for (hl_step *step = steps->first; step; step = step->next) {
+    if (step->kind == HL_STEP_KERNEL)
+      schedule_kernel(program, step, options);
+    schedule_steps(program, &step->condition, options);
+    schedule_steps(program, &step->body, options);
+    for (int i = 0; i < step->branch_count; i++)
+      schedule_steps(program, &step->branches[i], options);
+  }
+}
+
+void hl_schedule(hl_program *program, const hl_lower_options *options)
+{
+  schedule_steps(program, &program->steps, options);
+}

@@ -1,0 +1,21 @@
+/* schedule.h - parts of the schedule that stand in files of their own. */
+#ifndef HL_SCHEDULE_H
+#define HL_SCHEDULE_H
+
+#include "loop_edit.h"
+#include "lower.h"
+
+/* Operations that a block costs, saturated: an estimate. */
+int64_t hl_block_work(const hl_block *block);
+
+/* for i in 0..n -> for b in 0..ceil(n / chunk): for i in 0..min(chunk, n - chunk * b). Returns the outer loop; the inner one keeps mode. */
+hl_node *hl_split_for(hl_kernel *kernel, hl_node *loop, int64_t chunk);
+
+/* Cuts a large reduction to few results at the blocks of numerics.md rule 4: the step computes one value a block, a new step behind
+ * it combines them. Returns whether it did. */
+bool hl_split_reduces(hl_program *program, hl_step *step);
+
+/* Drops parameters that nothing accesses, and their entries in step->buffers. */
+void hl_prune_params(hl_step *step);
+
+#endif
