@@ -29,10 +29,11 @@ hl_site hl_site_inlined(hl_eval *e, hl_site at)
   for (;;) {
     if (at.ins->opcode == HL_OP_PARAMETER && at.scope) {
       at = (hl_site){at.scope->call->operands[at.ins->parameter_number], at.scope->parent};
-    } else if (at.ins->opcode == HL_OP_CALL) {
+    } else if (at.ins->opcode == HL_OP_CALL || at.ins->opcode == HL_OP_FUSION) {
       hl_scope *scope = HL_NEW(e->plans, hl_scope);
       *scope = (hl_scope){at.ins, at.scope};
-      at = (hl_site){hl_attr_computation(at.ins, HL_ATTR_TO_APPLY)->root, scope};
+      hl_attr_id id = at.ins->opcode == HL_OP_CALL ? HL_ATTR_TO_APPLY : HL_ATTR_CALLS;
+      at = (hl_site){hl_attr_computation(at.ins, id)->root, scope};
     } else {
       return at;
     }

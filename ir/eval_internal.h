@@ -49,11 +49,17 @@ const hl_literal *hl_eval_retain(const hl_literal *value);
 void hl_eval_release(hl_eval *e, const hl_literal *value);
 /* A tuple of these values; takes them over. */
 const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape, const hl_literal *const *elements);
+/* The result of a variadic op: the tuple of one value for each operand, or the only one. Takes over the values and the list, which is
+ * scratch memory. */
+const hl_literal *hl_eval_results(hl_eval *e, const hl_instruction *ins, hl_literal **values);
 /* A value over a literal from outside, which must outlive it; data is shared. */
 const hl_literal *hl_eval_borrow(hl_eval *e, const hl_literal *literal);
 /* Zeroed scratch memory, and its end. */
 void *hl_eval_scratch(hl_eval *e, int64_t count, size_t size);
 void hl_eval_drop(hl_eval *e, void *scratch);
+
+/* Families that others fall back on. */
+hl_eval_fn hl_eval_identity, hl_eval_topk;
 
 /* ---- scalars (eval_scalar.c) ---- */
 

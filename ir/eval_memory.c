@@ -138,6 +138,14 @@ const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape, const hl_l
   return tuple;
 }
 
+const hl_literal *hl_eval_results(hl_eval *e, const hl_instruction *ins, hl_literal **values)
+{
+  bool is_tuple = ins->shape->element_type == HL_TUPLE;
+  const hl_literal *result = is_tuple ? hl_eval_tuple_of(e, ins->shape, (const hl_literal *const *)values) : values[0];
+  hl_eval_drop(e, values);
+  return result;
+}
+
 /* Bounded by the nesting of literals in the text. */
 const hl_literal *hl_eval_borrow(hl_eval *e, const hl_literal *literal)
 {

@@ -131,14 +131,6 @@ static hl_literal **new_results(hl_eval *e, const hl_instruction *ins, int count
   return results;
 }
 
-static const hl_literal *end_results(hl_eval *e, const hl_instruction *ins, hl_literal **results)
-{
-  bool is_tuple = ins->shape->element_type == HL_TUPLE;
-  const hl_literal *result = is_tuple ? hl_eval_tuple_of(e, ins->shape, (const hl_literal *const *)results) : results[0];
-  hl_eval_drop(e, results);
-  return result;
-}
-
 /* args: room for the accumulators and, behind them, the elements. */
 static void reduce_cell(hl_region *region, const hl_literal *const *operands, int count, const split *s, int64_t base,
                         hl_scalar *args)
@@ -165,7 +157,7 @@ static const hl_literal *reduce_in_order(hl_eval *e, const hl_instruction *ins, 
       hl_scalar_store(results[k], i, hl_scalar_canonical(results[k]->shape->element_type, args[k]));
   }
   hl_eval_drop(e, args);
-  return end_results(e, ins, results);
+  return hl_eval_results(e, ins, results);
 }
 
 const hl_literal *hl_eval_reduce(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)

@@ -196,6 +196,12 @@ const hl_literal *hl_eval_call(hl_eval *e, const hl_instruction *ins, const hl_l
   return run_in_scope(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY), operands, &scope);
 }
 
+const hl_literal *hl_eval_fusion(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+{
+  hl_scope scope = {ins, e->scope};
+  return run_in_scope(e, hl_attr_computation(ins, HL_ATTR_CALLS), operands, &scope);
+}
+
 static bool is_true(hl_eval *e, const hl_computation *condition, const hl_literal *const *state)
 {
   const hl_literal *verdict = hl_eval_computation(e, condition, state);

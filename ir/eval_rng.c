@@ -1,0 +1,143 @@
+/* eval_rng - rng-bit-generator (spec 10.5). */
+#include "eval_internal.h"
+
+#include <string.h>
+
+typedef struct words {
+  uint32_t w[4];
+} words;
+
+static uint32_t low(uint64_t x)
+{
+  return (uint32_t)x;
+}
+
+static uint32_t high(uint64_t x)
+{
+  return (uint32_t)(x >> 32);
+}
+
+/* ---- Threefry-2x32, 20 rounds ---- */
+
+static uint32_t rotated(uint32_t x, int bits)
+{
+  return x << bits | x >> (32 - bits);
+}
+
+static uint64_t threefry(uint64_t key, uint64_t counter)
+{
+  static const int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  uint32_t keys[3] = {low(key), high(key), UINT32_C(0x1BD11BDA) ^ low(key) ^ high(key)};
+  uint32_t a = low(counter) + keys[0], b = high(counter) + keys[1];
+  for (uint32_t group = 0; group < 5; group++) {
+    for (int i = 0; i < 4; i++) {
+      a += b;
+      b = rotated(b, rotations[group % 2][i]) ^ a;
+    }
+    a += keys[(group + 1) % 3];
+    b += keys[(group + 2) % 3] + group + 1;
+  }
+  return a | (uint64_t)b << 32;
+}
+
+/* The dimension whose pairs of elements share a counter: the first of even size, else the first of the largest. */
+static int split_dimension(const hl_shape *shape)
+{
+  int largest = 0;
+  for (int d = 0; d < shape->rank; d++)
+    if (shape->dimensions[d] % 2 == 0)
+      return d;
+  for (int d = 1; d < shape->rank; d++)
+    if (shape->dimensions[d] > shape->dimensions[largest])
+      largest = d;
+  return largest;
+}
+
+/* Outputs of 32 bits and less: counters run over the shape with one dimension halved. Returns how many there are. */
+static int64_t threefry_pairs(hl_literal *bits, uint64_t key, uint64_t counter)
+{
+  const hl_shape *shape = bits->shape;
+  if (shape->rank == 0) {
+    hl_scalar_store(bits, 0, hl_scalar_of_int(shape->element_type, (int64_t)low(threefry(key, counter))));
+    return 1;
+  }
+  int split = split_dimension(shape);
+  int64_t halved[HL_LIMIT_RANK], index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(shape);
+  memcpy(halved, shape->dimensions, (size_t)shape->rank * sizeof *halved);
+  halved[split] = (halved[split] + 1) / 2;
+  for (int64_t i = 0; i < total; i++) {
+    uint64_t number = 0;
+    for (int d = 0; d < shape->rank; d++)
+      number = number * (uint64_t)halved[d] + (uint64_t)(d == split ? index[d] / 2 : index[d]);
+    uint64_t pair = threefry(key, counter + number);
+    hl_scalar_store(bits, i, hl_scalar_of_int(shape->element_type, index[split] % 2 ? high(pair) : low(pair)));
+    hl_index_next(shape, index);
+  }
+  int64_t count = 1;
+  for (int d = 0; d < shape->rank; d++)
+    count *= halved[d];
+  return count;
+}
+
+static void three_fry(const hl_literal *state, hl_literal *new_state, hl_literal *bits)
+{
+  uint64_t key = hl_scalar_load(state, 0).re, counter = hl_scalar_load(state, 1).re;
+  int64_t total = hl_shape_elements(bits->shape), count = total;
+  if (hl_type_bits(bits->shape->element_type) == 64)
+    for (int64_t i = 0; i < total; i++)
+      hl_scalar_store(bits, i, hl_scalar_part(threefry(key, counter + (uint64_t)i)));
+  else
+    count = threefry_pairs(bits, key, counter);
+  hl_scalar_store(new_state, 0, hl_scalar_part(key));
+  hl_scalar_store(new_state, 1, hl_scalar_part(counter + (uint64_t)count));
+}
+
+/* ---- Philox-4x32, 10 rounds ---- */
+
+static words philox_block(uint64_t key, uint64_t counter_low, uint64_t counter_high)
+{
+  uint32_t k0 = low(key), k1 = high(key);
+  words x = {{low(counter_low), high(counter_low), low(counter_high), high(counter_high)}};
+  for (int round = 0; round < 10; round++) {
+    uint64_t p0 = (uint64_t)x.w[0] * UINT32_C(0xD2511F53), p1 = (uint64_t)x.w[2] * UINT32_C(0xCD9E8D57);
+    x = (words){{high(p1) ^ x.w[1] ^ k0, low(p1), high(p0) ^ x.w[3] ^ k1, low(p0)}};
+    k0 += UINT32_C(0x9E3779B9);
+    k1 += UINT32_C(0xBB67AE85);
+  }
+  return x;
+}
+
+static void philox(const hl_literal *state, hl_literal *new_state, hl_literal *bits)
+{
+  hl_element_type type = bits->shape->element_type;
+  bool is_long = hl_shape_elements(state->shape) == 3; /* the short form takes the key as the counter's high half */
+  uint64_t key = hl_scalar_load(state, 0).re, first = hl_scalar_load(state, 1).re;
+  uint64_t upper = is_long ? hl_scalar_load(state, 2).re : key;
+  int64_t total = hl_shape_elements(bits->shape), per_block = hl_type_bits(type) == 64 ? 2 : 4;
+  words x = {{0}};
+  for (int64_t i = 0; i < total; i++) {
+    uint64_t block = first + (uint64_t)(i / per_block);
+    if (i % per_block == 0)
+      x = philox_block(key, block, upper + (block < first));
+    uint64_t value = per_block == 2 ? x.w[i % 2 * 2] | (uint64_t)x.w[i % 2 * 2 + 1] << 32 : x.w[i % 4];
+    hl_scalar_store(bits, i, hl_scalar_of_int(type, (int64_t)value));
+  }
+  uint64_t next = first + (uint64_t)((total + per_block - 1) / per_block);
+  hl_scalar_store(new_state, 0, hl_scalar_part(key));
+  hl_scalar_store(new_state, 1, hl_scalar_part(next));
+  if (is_long)
+    hl_scalar_store(new_state, 2, hl_scalar_part(upper + (next < first)));
+}
+
+enum { RNG_DEFAULT, RNG_THREE_FRY }; /* the words of rng's algorithm; the third is rng_philox, which is the default */
+
+const hl_literal *hl_eval_rng_bit_generator(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+{
+  hl_literal *state = hl_eval_new(e, ins->shape->tuple_shapes[0]), *bits = hl_eval_new(e, ins->shape->tuple_shapes[1]);
+  hl_eval_charge(e, hl_shape_elements(bits->shape));
+  if (hl_attr_int(ins, HL_ATTR_RNG_ALGORITHM, RNG_DEFAULT) == RNG_THREE_FRY)
+    three_fry(operands[0], state, bits);
+  else
+    philox(operands[0], state, bits);
+  return hl_eval_tuple_of(e, ins->shape, (const hl_literal *const[]){state, bits});
+}
