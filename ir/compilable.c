@@ -1,0 +1,131 @@
+/* compilable - what is legal HLO but has no code: found before the first pass, so that nothing later can fail for it. */
+#include "verify.h"
+
+/* The element types that have code. */
+static bool has_code(hl_element_type type)
+{
+  switch (type) {
+  case HL_PRED:
+  case HL_S8:
+  case HL_S16:
+  case HL_S32:
+  case HL_S64:
+  case HL_U8:
+  case HL_U16:
+  case HL_U32:
+  case HL_U64:
+  case HL_F16:
+  case HL_BF16:
+  case HL_F32:
+  case HL_F64:
+  case HL_TOKEN:
+  case HL_OPAQUE:
+  case HL_TUPLE:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* The first element type without code in a shape, or HL_TUPLE. */
+static hl_element_type type_without_code(const hl_shape *shape)
+{
+  if (!has_code(shape->element_type))
+    return shape->element_type;
+  for (int i = 0; i < shape->tuple_count; i++) {
+    hl_element_type type = type_without_code(shape->tuple_shapes[i]);
+    if (type != HL_TUPLE)
+      return type;
+  }
+  return HL_TUPLE;
+}
+
+static bool has_opaque(const hl_shape *shape)
+{
+  if (shape->element_type == HL_OPAQUE)
+    return true;
+  for (int i = 0; i < shape->tuple_count; i++)
+    if (has_opaque(shape->tuple_shapes[i]))
+      return true;
+  return false;
+}
+
+static bool check_op(hl_diag *diag, const hl_instruction *ins)
+{
+  const hl_op_info *info = hl_op_info_of(ins->opcode);
+  const hl_attr *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET);
+  if (info->stage == HL_STAGE_code)
+    return true;
+  if (target)
+    return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' cannot be compiled", target->text);
+  return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "'%s' cannot be compiled%s", info->name,
+                  info->stage == HL_STAGE_later ? " yet" : "");
+}
+
+static bool check_shape(hl_diag *diag, const hl_instruction *ins)
+{
+  const char *op = hl_op_info_of(ins->opcode)->name;
+  const char *text = hl_shape_text(diag->arena, ins->shape);
+  hl_element_type type = type_without_code(ins->shape);
+  if (type != HL_TUPLE)
+    return hl_error(diag, hl_place_shape(ins), HL_RULE_COMPILE_TYPE, "element type %s cannot be compiled yet: '%s' yields %s",
+                    hl_type_name(type), op, text);
+  if (hl_shape_has_dynamic(ins->shape))
+    return hl_error(diag, hl_place_shape(ins), HL_RULE_COMPILE_DYNAMIC, "dynamic dimensions cannot be compiled: '%s' yields %s", op,
+                    text);
+  return true;
+}
+
+static bool check_literal(hl_diag *diag, const hl_instruction *ins)
+{
+  if (!ins->literal || !ins->literal->is_elided)
+    return true;
+  hl_error(diag, hl_place_call(ins), HL_RULE_LITERAL_ELIDED, "the values of constant '%s' were left out when it was printed",
+           ins->name);
+  hl_help(diag, "print the module with as_hlo_text(print_large_constants=True), or supply the values with --constants FILE.npz");
+  return false;
+}
+
+/* Marks the computations that the entry reaches: callees stand before callers, so one walk from the end does. */
+static void mark_reachable(const hl_module *module)
+{
+  for (hl_computation *c = module->first; c; c = c->next)
+    c->scratch = c == module->entry;
+  for (hl_computation *c = module->last; c; c = c->previous) {
+    if (!c->scratch)
+      continue;
+    for (const hl_instruction *ins = c->first; ins; ins = ins->next)
+      for (int i = 0; i < ins->attr_count; i++) {
+        const hl_attr *attr = &ins->attrs[i];
+        hl_attr_kind kind = hl_attr_kind_of(attr->id);
+        bool has_callees = kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS;
+        for (int k = 0; has_callees && k < attr->computations.count; k++)
+          attr->computations.values[k]->scratch = 1;
+      }
+  }
+}
+
+static bool check_entry(hl_diag *diag, const hl_computation *entry)
+{
+  bool is_good = true;
+  for (int i = 0; i < entry->parameter_count; i++)
+    if (has_opaque(entry->parameters[i]->shape))
+      is_good = hl_error(diag, hl_place_shape(entry->parameters[i]), HL_RULE_COMPILE_ENTRY,
+                         "parameter %d of the entry is %s: opaque values cannot be passed", i,
+                         hl_shape_text(diag->arena, entry->parameters[i]->shape));
+  if (has_opaque(entry->root->shape))
+    is_good = hl_error(diag, hl_place_shape(entry->root), HL_RULE_COMPILE_ENTRY,
+                       "the result of the entry is %s: opaque values cannot be passed",
+                       hl_shape_text(diag->arena, entry->root->shape));
+  return is_good;
+}
+
+bool hl_check_compilable(const hl_module *module, hl_diag *diag)
+{
+  bool is_good = check_entry(diag, module->entry);
+  mark_reachable(module);
+  for (const hl_computation *c = module->first; c; c = c->next)
+    for (const hl_instruction *ins = c->scratch ? c->first : NULL; ins; ins = ins->next)
+      is_good = check_op(diag, ins) && check_shape(diag, ins) && check_literal(diag, ins) && is_good;
+  return is_good;
+}
