@@ -1,0 +1,369 @@
+/* api - the public library on top of sessions: handles, messages as values, and the guard around every entry that allocates.
+ *
+ * What an entry holds while it works hangs on the context, so that running out of memory, which jumps back into the entry, can free it.
+ */
+#include "hlo_lite.h"
+
+#include "codegen/interface.h"
+#include "codegen/jit.h"
+#include "ir/print.h"
+#include "session.h"
+
+#include "runtime/hlo_runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_THREADS = 16, MAX_THREADS = 256 };
+
+struct hlo_context {
+  hl_guard guard;
+  hl_arena *arena; /* of the messages; reset by each call */
+  hlo_message *messages;
+  size_t message_count;
+  const char *rendered;
+  /* what the call that runs has made so far */
+  hl_session session;
+  hlo_executable *executable;
+  hl_code code;
+};
+
+struct hlo_module {
+  hl_session session;
+  const char *text;
+};
+
+struct hlo_executable {
+  hl_jit_entry *entry;
+  hl_arena *arena; /* of names and dimensions */
+  hl_jit *jit;
+  hl_jit_module *module;
+  hlo_array *arguments, *results;
+  size_t argument_count, result_count;
+  const char *signature;
+  size_t workspace_bytes;
+};
+
+static const hlo_message out_of_memory = {.is_error = 1, .rule = "", .text = "out of memory"};
+
+const char *hlo_version(void)
+{
+  return HL_VERSION;
+}
+
+hlo_context *hlo_context_new(void)
+{
+  hlo_context *context = calloc(1, sizeof *context);
+  if (!context)
+    return NULL;
+  context->arena = hl_arena_new(&context->guard);
+  if (!context->arena) {
+    free(context);
+    return NULL;
+  }
+  return context;
+}
+
+void hlo_context_free(hlo_context *context)
+{
+  if (context)
+    hl_arena_free(context->arena);
+  free(context);
+}
+
+/* ---- messages ---- */
+
+size_t hlo_message_count(const hlo_context *context)
+{
+  return context->message_count;
+}
+
+hlo_message hlo_message_at(const hlo_context *context, size_t index)
+{
+  if (index >= context->message_count)
+    return (hlo_message){.rule = "", .text = ""};
+  return context->messages[index];
+}
+
+const char *hlo_messages(const hlo_context *context)
+{
+  return context->rendered ? context->rendered : "";
+}
+
+static const char *keep(hlo_context *context, const char *text)
+{
+  return text ? hl_arena_strndup(context->arena, text, strlen(text)) : NULL;
+}
+
+static hlo_message make_message(hlo_context *context, const hl_diagnostic *d)
+{
+  hlo_message made = {.is_error = d->severity == HL_SEVERITY_ERROR,
+                      .rule = hl_rule_label(d->rule),
+                      .text = keep(context, d->text),
+                      .help = keep(context, d->help)};
+  if (d->source && d->range.begin != HL_NO_OFFSET) {
+    hl_position begin = hl_source_position(d->source, d->range.begin);
+    hl_position end = hl_source_position(d->source, d->range.end);
+    made.line = begin.line;
+    made.column = begin.column;
+    made.end_line = end.line;
+    made.end_column = end.column;
+  }
+  return made;
+}
+
+/* Copies what the session has to say into the context. */
+static void collect(hlo_context *context, const hl_session *session)
+{
+  size_t count = 0;
+  for (const hl_diagnostic *d = session->diag.first; d; d = d->next)
+    count++;
+  context->messages = HL_ARRAY(context->arena, count + 1, hlo_message);
+  for (const hl_diagnostic *d = session->diag.first; d; d = d->next)
+    context->messages[context->message_count++] = make_message(context, d);
+  hl_str text = {.arena = context->arena};
+  hl_diag_render(&session->diag, (hl_render_options){0}, &text);
+  if (session->text) {
+    hlo_message fault = {.is_error = 1, .rule = "", .text = keep(context, session->text)};
+    context->messages[context->message_count++] = fault;
+    hl_str_printf(&text, "error: %s\n", session->text);
+  }
+  context->rendered = hl_str_text(&text);
+}
+
+/* ---- entries ---- */
+
+static void begin(hlo_context *context)
+{
+  hl_arena_reset(context->arena);
+  context->messages = NULL;
+  context->message_count = 0;
+  context->rendered = NULL;
+}
+
+/* Frees what the call has made and not handed out. */
+static void abandon(hlo_context *context)
+{
+  if (context->session.arena || context->session.scratch)
+    hl_session_close(&context->session);
+  hlo_executable_free(context->executable);
+  free(context->code.data);
+  context->executable = NULL;
+  context->code = (hl_code){0};
+}
+
+/* Where a jump out of an allocation arrives. */
+static void run_out_of_memory(hlo_context *context)
+{
+  abandon(context);
+  begin(context);
+  context->messages = (hlo_message *)&out_of_memory;
+  context->message_count = 1;
+  context->rendered = "error: out of memory\n";
+}
+
+static bool parse(hlo_context *context, const char *name, const char *text, size_t size)
+{
+  hl_session_options options = {.code.opt_level = 2};
+  hl_session_open(&context->session, &context->guard, &options);
+  bool ok = hl_session_set_text(&context->session, name, text, size) &&
+            hl_session_load(&context->session, NULL);
+  collect(context, &context->session);
+  return ok;
+}
+
+hlo_module *hlo_parse(hlo_context *context, const char *name, const char *text, size_t size)
+{
+  begin(context);
+  if (setjmp(context->guard.env)) {
+    run_out_of_memory(context);
+    return NULL;
+  }
+  hlo_module *module = NULL;
+  if (parse(context, name, text, size)) {
+    module = calloc(1, sizeof *module);
+    if (!module)
+      longjmp(context->guard.env, 1);
+    module->session = context->session;
+    context->session = (hl_session){.arena = NULL};
+  }
+  abandon(context);
+  return module;
+}
+
+void hlo_module_free(hlo_module *module)
+{
+  if (module)
+    hl_session_close(&module->session);
+  free(module);
+}
+
+const char *hlo_module_text(hlo_context *context, hlo_module *module)
+{
+  begin(context);
+  if (setjmp(context->guard.env)) {
+    run_out_of_memory(context);
+    return NULL;
+  }
+  if (!module->text) {
+    hl_str text = {.arena = module->session.arena};
+    hl_module_print(&text, module->session.module);
+    module->text = hl_str_text(&text);
+  }
+  return module->text;
+}
+
+hlo_options hlo_default_options(void)
+{
+  return (hlo_options){.opt_level = 2, .threads = DEFAULT_THREADS};
+}
+
+static int within(int value, int low, int high)
+{
+  return value < low ? low : value > high ? high : value;
+}
+
+static hl_session_options session_options(const hlo_options *o)
+{
+  return (hl_session_options){.code = {.cpu = o->cpu ? o->cpu : "native",
+                                       .features = o->features,
+                                       .opt_level = within(o->opt_level, 0, 3),
+                                       .fast_math = o->fast_math,
+                                       .fp_contract = o->fp_contract,
+                                       .ftz = o->flush_denormals},
+                              .max_workers = within(o->threads, 1, MAX_THREADS),
+                              .name = "hlo_entry"};
+}
+
+static hlo_array *describe(hl_arena *arena, const hl_member *members, int count)
+{
+  hlo_array *arrays = HL_ARRAY(arena, count + 1, hlo_array);
+  for (int i = 0; i < count; i++) {
+    const hl_shape *shape = members[i].port->shape;
+    size_t bytes = (size_t)shape->rank * sizeof *shape->dimensions;
+    arrays[i] = (hlo_array){.name = hl_arena_strndup(arena, members[i].name, strlen(members[i].name)),
+                            .type = hl_type_name(shape->element_type),
+                            .rank = shape->rank,
+                            .dimensions = hl_arena_memdup(arena, shape->dimensions, bytes),
+                            .bytes = (size_t)members[i].bytes};
+  }
+  return arrays;
+}
+
+/* Copies what outlives the session. */
+static void describe_all(hlo_executable *e, hl_session *s)
+{
+  hl_interface members = hl_interface_of(s->arena, s->program);
+  const char *signature = hl_signature(s->arena, s->program);
+  e->arguments = describe(e->arena, members.arguments, members.argument_count);
+  e->results = describe(e->arena, members.results, members.result_count);
+  e->argument_count = (size_t)members.argument_count;
+  e->result_count = (size_t)members.result_count;
+  e->signature = hl_arena_strndup(e->arena, signature, strlen(signature));
+  e->workspace_bytes = (size_t)s->program->workspace_bytes;
+}
+
+/* Links the object into the process. */
+static bool load(hlo_executable *e, hl_session *s, const hl_code *code)
+{
+  const char *error = NULL;
+  e->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
+  if (e->jit)
+    e->module = hl_jit_load(e->jit, s->arena, code->data, code->size, s->symbol, &error);
+  if (e->module) {
+    e->entry = hl_jit_module_entry(e->module);
+    return true;
+  }
+  s->fault = HL_FAULT_INTERNAL;
+  s->text = error;
+  return false;
+}
+
+static bool compile(hlo_context *context, const hlo_module *module, const hlo_options *options)
+{
+  hl_session *s = &context->session;
+  const hl_source *source = module->session.diag.source;
+  hl_session_options o = session_options(options);
+  hl_session_open(s, &context->guard, &o);
+  context->executable = calloc(1, sizeof *context->executable);
+  if (!context->executable)
+    longjmp(context->guard.env, 1);
+  context->executable->arena = hl_arena_new(&context->guard);
+  if (!context->executable->arena)
+    longjmp(context->guard.env, 1);
+  /* The passes change a module, so they get a copy; the text is at hand. */
+  bool ok = hl_session_set_text(s, source->name, source->text, source->size) &&
+            hl_session_load(s, NULL) && hl_session_build(s) &&
+            hl_session_emit(s, HL_CODE_OBJECT, &context->code);
+  if (ok) {
+    describe_all(context->executable, s);
+    ok = load(context->executable, s, &context->code);
+  }
+  collect(context, s);
+  return ok;
+}
+
+hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module, const hlo_options *options)
+{
+  begin(context);
+  if (setjmp(context->guard.env)) {
+    run_out_of_memory(context);
+    return NULL;
+  }
+  hlo_options defaults = hlo_default_options();
+  hlo_executable *made = NULL;
+  if (compile(context, module, options ? options : &defaults)) {
+    made = context->executable;
+    context->executable = NULL;
+  }
+  abandon(context);
+  return made;
+}
+
+void hlo_executable_free(hlo_executable *executable)
+{
+  if (!executable)
+    return;
+  hl_jit_unload(executable->module);
+  hl_jit_free(executable->jit);
+  hl_arena_free(executable->arena);
+  free(executable);
+}
+
+/* ---- calls ---- */
+
+size_t hlo_argument_count(const hlo_executable *executable)
+{
+  return executable->argument_count;
+}
+
+size_t hlo_result_count(const hlo_executable *executable)
+{
+  return executable->result_count;
+}
+
+hlo_array hlo_argument(const hlo_executable *executable, size_t index)
+{
+  return index < executable->argument_count ? executable->arguments[index] : (hlo_array){0};
+}
+
+hlo_array hlo_result(const hlo_executable *executable, size_t index)
+{
+  return index < executable->result_count ? executable->results[index] : (hlo_array){0};
+}
+
+const char *hlo_signature(const hlo_executable *executable)
+{
+  return executable->signature;
+}
+
+size_t hlo_workspace_bytes(const hlo_executable *executable)
+{
+  return executable->workspace_bytes;
+}
+
+int hlo_execute(const hlo_executable *executable, const void *const *arguments,
+                void *const *results, void *workspace)
+{
+  return executable->entry((void *const *)arguments, results, workspace);
+}
