@@ -1,0 +1,34 @@
+/* parse - HLO text to module: the life of one reading. */
+#include "parser.h"
+#include "hlo.tab.h"
+#include "../ir/limits.h"
+
+/* What faulty definitions and shapes stand for. */
+static void make_poison(hl_parser *p)
+{
+  p->bad_shape = hl_shape_scalar(p->arena, HL_PRED);
+  p->poison = HL_NEW(p->arena, hl_instruction);
+}
+
+hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
+{
+  if (source->size > HL_LIMIT_TEXT_BYTES - 2) {
+    hl_error(diag, HL_NO_RANGE, HL_RULE_LIMIT, "the text is longer than %u bytes", HL_LIMIT_TEXT_BYTES - 2);
+    return NULL;
+  }
+  hl_parser *p = HL_NEW(arena, hl_parser);
+  p->arena = arena;
+  p->source = source;
+  p->text = source->text;
+  p->size = (uint32_t)source->size;
+  p->diag = diag;
+  p->module = hl_module_new(arena, NULL);
+  p->module->source = source;
+  p->computations.arena = p->module_attributes.arena = arena;
+  p->synced_at = p->frame_tables = HL_NO_OFFSET;
+  make_poison(p);
+  int errors = diag->error_count;
+  bool is_read = hl_scan_open(p) && hl_yyparse(p->scanner, p) == 0;
+  bool is_whole = hl_finish_module(p);
+  return is_read && is_whole && diag->error_count == errors ? p->module : NULL;
+}
