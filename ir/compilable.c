@@ -105,6 +105,12 @@ static void mark_reachable(const hl_module *module)
   }
 }
 
+/* A call of an unknown target that nothing reads goes away before code is made. */
+static bool is_dead_call(const hl_instruction *ins)
+{
+  return ins->opcode == HL_OP_CUSTOM_CALL && !ins->user_count && ins != ins->computation->root && !hl_has_side_effect(ins);
+}
+
 static bool check_entry(hl_diag *diag, const hl_computation *entry)
 {
   bool is_good = true;
@@ -120,12 +126,17 @@ static bool check_entry(hl_diag *diag, const hl_computation *entry)
   return is_good;
 }
 
+static bool check_instruction(hl_diag *diag, const hl_instruction *ins)
+{
+  return is_dead_call(ins) || (check_op(diag, ins) && check_shape(diag, ins) && check_literal(diag, ins));
+}
+
 bool hl_check_compilable(const hl_module *module, hl_diag *diag)
 {
   bool is_good = check_entry(diag, module->entry);
   mark_reachable(module);
   for (const hl_computation *c = module->first; c; c = c->next)
     for (const hl_instruction *ins = c->scratch ? c->first : NULL; ins; ins = ins->next)
-      is_good = check_op(diag, ins) && check_shape(diag, ins) && check_literal(diag, ins) && is_good;
+      is_good = check_instruction(diag, ins) && is_good;
   return is_good;
 }

@@ -191,6 +191,39 @@ bool hl_check_disjoint(hl_infer *infer, const hl_instruction *instruction, hl_at
   return true;
 }
 
+static bool may_place(const hl_placing *p, int from, int to)
+{
+  int64_t a = p->small->dimensions[from], b = p->large->dimensions[to];
+  if (p->is_exact)
+    return a == b;
+  return (a == b || a == 1 || b == 1) && (!p->result || p->result->dimensions[to] == (a == 1 ? b : a));
+}
+
+static bool may_skip(const hl_placing *p, int to)
+{
+  return !p->result || p->result->dimensions[to] == p->large->dimensions[to];
+}
+
+/* ways[i][j] counts, up to 2, the placements of the first i dimensions of the smaller on the first j of the larger. */
+bool hl_only_placement(const hl_placing *p, int64_t *list)
+{
+  unsigned char ways[HL_LIMIT_RANK + 1][HL_LIMIT_RANK + 1] = {{1}};
+  int n = p->small->rank, m = p->large->rank;
+  for (int i = 0; i <= n; i++)
+    for (int j = 1; j <= m; j++) {
+      int count = may_skip(p, j - 1) ? ways[i][j - 1] : 0;
+      if (i > 0 && may_place(p, i - 1, j - 1))
+        count += ways[i - 1][j - 1];
+      ways[i][j] = (unsigned char)(count > 2 ? 2 : count);
+    }
+  if (ways[n][m] != 1)
+    return false;
+  for (int i = n, j = m; i > 0; j--)
+    if (may_place(p, i - 1, j - 1) && ways[i - 1][j - 1])
+      list[--i] = j - 1;
+  return true;
+}
+
 const hl_computation *hl_callee(const hl_instruction *instruction, hl_attr_id id, int entry)
 {
   return hl_attr_find(instruction, id)->computations.values[entry];

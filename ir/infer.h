@@ -51,6 +51,16 @@ bool hl_check_disjoint(hl_infer *infer, const hl_instruction *instruction, hl_at
 hl_attr_id hl_later_attr(const hl_instruction *instruction, hl_attr_id a, hl_attr_id b);
 bool hl_list_has(hl_ints list, int64_t value);
 
+/* The dimensions of `small` on those of `large`: sizes that meet are equal or, unless is_exact, one of them is 1; with `result`, the
+ * outcome must have its dimensions. */
+typedef struct hl_placing {
+  const hl_shape *small, *large, *result;
+  bool is_exact;
+} hl_placing;
+
+/* The ascending placement, if there is exactly one. */
+bool hl_only_placement(const hl_placing *placing, int64_t *list);
+
 /* A called computation: entry `entry` of the attribute (0 for a single one). */
 const hl_computation *hl_callee(const hl_instruction *instruction, hl_attr_id id, int entry);
 /* The callee takes exactly parameters of these shapes and yields `result` (NULL: not checked); errors stand at its name. */

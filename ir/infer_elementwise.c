@@ -76,11 +76,6 @@ const hl_shape *hl_infer_reduce_precision(hl_infer *infer, const hl_instruction 
   return is_good ? hl_operand_shape(ins, 0) : NULL;
 }
 
-/* Placement of the smaller operand's dimensions on the larger one's. With `result`, the outcome must have its dimensions. */
-typedef struct placing {
-  const hl_shape *small, *large, *result;
-} placing;
-
 static bool sizes_meet(int64_t a, int64_t b)
 {
   return a == b || a == 1 || b == 1;
@@ -91,58 +86,39 @@ static int64_t merged_size(int64_t a, int64_t b)
   return a == 1 ? b : a;
 }
 
-static bool may_place(const placing *p, int from, int to)
+/* The dimensions that a vector fits, as "{0} or {1}". */
+static const char *say_vector_lists(hl_infer *infer, const hl_placing *p)
 {
-  int64_t a = p->small->dimensions[from], b = p->large->dimensions[to];
-  return sizes_meet(a, b) && (!p->result || p->result->dimensions[to] == merged_size(a, b));
-}
-
-static bool may_skip(const placing *p, int to)
-{
-  return !p->result || p->result->dimensions[to] == p->large->dimensions[to];
-}
-
-/* The ascending placement, if there is exactly one. ways[i][j] counts, up to 2, those of the first i dimensions of the smaller on
- * the first j of the larger operand. */
-static bool only_placement(const placing *p, int64_t *list)
-{
-  unsigned char ways[HL_LIMIT_RANK + 1][HL_LIMIT_RANK + 1] = {{1}};
-  int n = p->small->rank, m = p->large->rank;
-  for (int i = 0; i <= n; i++)
-    for (int j = 1; j <= m; j++) {
-      int count = may_skip(p, j - 1) ? ways[i][j - 1] : 0;
-      if (i > 0 && may_place(p, i - 1, j - 1))
-        count += ways[i - 1][j - 1];
-      ways[i][j] = (unsigned char)(count > 2 ? 2 : count);
-    }
-  if (ways[n][m] != 1)
-    return false;
-  for (int i = n, j = m; i > 0; j--)
-    if (may_place(p, i - 1, j - 1) && ways[i - 1][j - 1])
-      list[--i] = j - 1;
-  return true;
+  hl_str out = {.arena = infer->arena};
+  for (int i = 0; i < p->large->rank; i++)
+    if (sizes_meet(p->small->dimensions[0], p->large->dimensions[i]))
+      hl_str_printf(&out, "%s{%d}", out.length ? " or " : "", i);
+  return hl_str_text(&out);
 }
 
 /* Offers the list to write when only one fits, judged with the written result shape first. */
-static void help_with_list(hl_infer *infer, const hl_instruction *ins, placing p)
+static void help_with_list(hl_infer *infer, const hl_instruction *ins, hl_placing p)
 {
   int64_t list[HL_LIMIT_RANK];
   bool may_use_result = ins->shape && hl_shape_is_array(ins->shape) && ins->shape->rank == p.large->rank;
   p.result = may_use_result ? ins->shape : NULL;
-  bool is_found = only_placement(&p, list);
+  bool is_found = hl_only_placement(&p, list);
   p.result = NULL;
-  if (!is_found && !only_placement(&p, list))
-    return;
+  is_found = is_found || hl_only_placement(&p, list);
   const hl_instruction *small = hl_operand_shape(ins, 0) == p.small ? ins->operands[0] : ins->operands[1];
-  const char *dims = hl_say_ints(infer, p.small->rank, list);
-  const char *call = hl_say_call(infer, ins);
-  if (p.small->rank == 1)
-    hl_help(infer->diag, "%s's %lld element%s fit%s dimension %s: write %s, broadcast_dimensions={%s}", small->name,
-            (long long)p.small->dimensions[0], p.small->dimensions[0] == 1 ? "" : "s",
-            p.small->dimensions[0] == 1 ? "s" : "", dims, call, dims);
-  else
+  const char *call = hl_say_call(infer, ins), *dims = is_found ? hl_say_ints(infer, p.small->rank, list) : "";
+  if (p.small->rank == 1) {
+    const char *lists = say_vector_lists(infer, &p), *plural = p.small->dimensions[0] == 1 ? "" : "s";
+    if (is_found)
+      hl_help(infer->diag, "%s's %lld element%s fit%s dimension %s: write %s, broadcast_dimensions={%s}", small->name,
+              (long long)p.small->dimensions[0], plural, *plural ? "" : "s", dims, call, dims);
+    else if (*lists)
+      hl_help(infer->diag, "say where %s's %lld element%s go%s: broadcast_dimensions=%s", small->name,
+              (long long)p.small->dimensions[0], plural, *plural ? "" : "es", lists);
+  } else if (is_found) {
     hl_help(infer->diag, "%s's dimensions %s fit dimensions %s: write %s, broadcast_dimensions={%s}", small->name,
             hl_say_dimensions(infer, p.small), dims, call, dims);
+  }
 }
 
 /* Stretches ones on both sides; the shapes have one rank. NULL after an error at the op. */
@@ -188,7 +164,7 @@ static const hl_shape *infer_equal_rank(hl_infer *infer, const hl_instruction *i
 }
 
 /* bcast-dims-c1, or binary-rank when there is no list at all. */
-static bool check_list_length(hl_infer *infer, const hl_instruction *ins, const placing *p)
+static bool check_list_length(hl_infer *infer, const hl_instruction *ins, const hl_placing *p)
 {
   const hl_attr *attr = hl_attr_find(ins, HL_ATTR_BROADCAST_DIMENSIONS);
   int count = attr ? attr->ints.count : 0;
@@ -213,7 +189,7 @@ static bool check_list_length(hl_infer *infer, const hl_instruction *ins, const 
 }
 
 /* bcast-dims-c2 to c4, entry by entry. */
-static bool check_list_entry(hl_infer *infer, const hl_instruction *ins, const placing *p, hl_ints list, int i)
+static bool check_list_entry(hl_infer *infer, const hl_instruction *ins, const hl_placing *p, hl_ints list, int i)
 {
   int64_t to = list.values[i];
   hl_range at = hl_place_attr_entry(ins, HL_ATTR_BROADCAST_DIMENSIONS, i);
@@ -232,7 +208,7 @@ static bool check_list_entry(hl_infer *infer, const hl_instruction *ins, const p
   return true;
 }
 
-static const hl_shape *infer_unequal_rank(hl_infer *infer, const hl_instruction *ins, const placing *p)
+static const hl_shape *infer_unequal_rank(hl_infer *infer, const hl_instruction *ins, const hl_placing *p)
 {
   if (!check_list_length(infer, ins, p))
     return NULL;
@@ -260,6 +236,8 @@ static void help_explicit(hl_infer *infer, const hl_instruction *ins, const hl_s
       grows++;
       index = i;
     }
+  if (!grows)
+    hl_help(infer->diag, "leave broadcast_dimensions out: write %s", hl_say_call(infer, ins));
   if (grows != 1)
     return;
   const hl_shape *x = hl_operand_shape(ins, index);
@@ -304,7 +282,7 @@ static const hl_shape *infer_broadcast(hl_infer *infer, const hl_instruction *in
   if (lhs->rank == rhs->rank) {
     result = infer_equal_rank(infer, ins, lhs, rhs);
   } else {
-    placing p = lhs->rank < rhs->rank ? (placing){lhs, rhs, NULL} : (placing){rhs, lhs, NULL};
+    hl_placing p = lhs->rank < rhs->rank ? (hl_placing){.small = lhs, .large = rhs} : (hl_placing){.small = rhs, .large = lhs};
     result = infer_unequal_rank(infer, ins, &p);
   }
   return result && check_dialect(infer, ins, result) ? result : NULL;

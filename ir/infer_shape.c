@@ -30,41 +30,23 @@ const hl_shape *hl_infer_iota(hl_infer *infer, const hl_instruction *ins)
   return is_good ? shape : NULL;
 }
 
-/* The one ascending list that places the operand's sizes on equal sizes of the result; ways as in infer_elementwise.c. */
-static bool only_exact_list(const hl_shape *x, const hl_shape *result, int64_t *list)
+static void help_broadcast(hl_infer *infer, const hl_instruction *ins)
 {
-  unsigned char ways[HL_LIMIT_RANK + 1][HL_LIMIT_RANK + 1] = {{1}};
-  int n = x->rank, m = result->rank;
-  for (int j = 1; j <= m; j++)
-    ways[0][j] = 1;
-  for (int i = 1; i <= n; i++)
-    for (int j = 1; j <= m; j++) {
-      int count = ways[i][j - 1] + (x->dimensions[i - 1] == result->dimensions[j - 1] ? ways[i - 1][j - 1] : 0);
-      ways[i][j] = (unsigned char)(count > 2 ? 2 : count);
-    }
-  if (ways[n][m] != 1)
-    return false;
-  for (int i = n, j = m; i > 0; j--)
-    if (x->dimensions[i - 1] == result->dimensions[j - 1] && ways[i - 1][j - 1] && !ways[i][j - 1])
-      list[--i] = j - 1;
-  return true;
-}
-
-static void help_broadcast(hl_infer *infer, const hl_shape *x, const hl_shape *result)
-{
+  const hl_shape *x = hl_operand_shape(ins, 0), *result = ins->shape;
   int64_t list[HL_LIMIT_RANK], kept[HL_LIMIT_RANK];
   int n = 0;
-  if (only_exact_list(x, result, list)) {
+  hl_placing p = {.small = x, .large = result, .is_exact = true};
+  if (hl_only_placement(&p, list)) {
     hl_help(infer->diag, "write dimensions={%s}", hl_say_ints(infer, x->rank, list));
     return;
   }
   for (int i = 0; i < x->rank; i++)
     if (x->dimensions[i] != 1)
       kept[n++] = x->dimensions[i];
-  const hl_shape *squeezed = hl_shape_new(infer->arena, x->element_type, n, kept);
-  if (n < x->rank && only_exact_list(squeezed, result, list))
-    hl_help(infer->diag, "a size of 1 is never stretched: write %s reshape(...) first and broadcast that with dimensions={%s}",
-            hl_say(infer, squeezed), hl_say_ints(infer, n, list));
+  p.small = hl_shape_new(infer->arena, x->element_type, n, kept);
+  if (n < x->rank && hl_only_placement(&p, list))
+    hl_help(infer->diag, "a size of 1 is never stretched: write %s broadcast(%s reshape(%s)), dimensions={%s}",
+            hl_say(infer, result), hl_say(infer, p.small), ins->operands[0]->name, hl_say_ints(infer, n, list));
 }
 
 /* broadcast-c3: the sizes are equal. */
@@ -74,11 +56,9 @@ static bool check_broadcast_sizes(hl_infer *infer, const hl_instruction *ins, co
     int64_t size = ins->shape->dimensions[list.values[i]];
     if (x->dimensions[i] == size)
       continue;
-    hl_error(infer->diag, hl_place_attr_entry(ins, HL_ATTR_DIMENSIONS, i), HL_RULE_BROADCAST_C3,
-             "operand dimension %d has size %lld; result dimension %lld has size %lld", i, (long long)x->dimensions[i],
-             (long long)list.values[i], (long long)size);
-    help_broadcast(infer, x, ins->shape);
-    return false;
+    return hl_error(infer->diag, hl_place_attr_entry(ins, HL_ATTR_DIMENSIONS, i), HL_RULE_BROADCAST_C3,
+                    "operand dimension %d has size %lld; result dimension %lld has size %lld", i,
+                    (long long)x->dimensions[i], (long long)list.values[i], (long long)size);
   }
   return true;
 }
@@ -95,14 +75,12 @@ const hl_shape *hl_infer_broadcast(hl_infer *infer, const hl_instruction *ins)
              hl_type_name(x->element_type), x->rank, hl_say(infer, result));
     return NULL;
   }
-  if (list.count != x->rank) {
-    hl_check_length(infer, ins, HL_ATTR_DIMENSIONS, x->rank, hl_say(infer, x), HL_RULE_BROADCAST_C1);
-    help_broadcast(infer, x, result);
-    return NULL;
-  }
-  bool is_good = hl_check_range(infer, ins, HL_ATTR_DIMENSIONS, result->rank, "the result", HL_RULE_BROADCAST_C2) &&
+  bool is_good = hl_check_length(infer, ins, HL_ATTR_DIMENSIONS, x->rank, hl_say(infer, x), HL_RULE_BROADCAST_C1) &&
+                 hl_check_range(infer, ins, HL_ATTR_DIMENSIONS, result->rank, "the result", HL_RULE_BROADCAST_C2) &&
                  hl_check_distinct(infer, ins, HL_ATTR_DIMENSIONS, HL_RULE_BROADCAST_C4) &&
                  check_broadcast_sizes(infer, ins, x, list);
+  if (!is_good)
+    help_broadcast(infer, ins);
   return is_good ? result : NULL;
 }
 

@@ -96,7 +96,6 @@ static bool check_types(hl_infer *infer, const hl_instruction *ins)
 {
   unsigned types = hl_op_info_of(ins->opcode)->types;
   for (int i = 0; types && i < ins->operand_count; i++) {
-    /* The selector of select has a rule of its own. */
     const hl_shape *shape = hl_operand_shape(ins, i);
     if (!is_allowed(types, shape))
       return hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_OP_TYPE, "'%s' takes %s; operand %d is %s", hl_say_op(ins),
@@ -126,7 +125,7 @@ static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_sh
                              hl_say(infer, written->tuple_shapes[i]));
   hl_error(infer->diag, hl_place_shape(ins), HL_RULE_RESULT_SHAPE, "'%s' yields %s, not %s%s", hl_say_op(ins),
            hl_say(infer, inferred), hl_say(infer, written), part);
-  hl_help(infer->diag, "write %s %s", hl_say(infer, inferred), hl_say_call(infer, ins));
+  hl_help(infer->diag, "write %s", hl_say(infer, inferred));
   return false;
 }
 
