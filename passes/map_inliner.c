@@ -6,7 +6,7 @@
  */
 #include "rewrite.h"
 
-enum { MAX_INLINED = 1 << 21 };
+enum { MAX_INLINED = 1 << 20 };
 
 static bool is_scalar_step(const hl_instruction *ins)
 {

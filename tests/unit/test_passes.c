@@ -40,7 +40,7 @@ static hl_module *load(const char *text)
 {
   diag.source = hl_source_new(arena, "t.hlo", text, strlen(text));
   hl_module *module = hl_parse(arena, diag.source, &diag);
-  ck_assert_msg(module && hl_verify(module, (hl_verify_options){0}, &diag), "%s\n%s", messages(), text);
+  ck_assert_msg(module && hl_verify(module, (hl_verify_options){0}, &diag), "%s\n%.2000s", messages(), text);
   return module;
 }
 
@@ -484,11 +484,11 @@ END_TEST
 START_TEST(inlining_has_a_limit)
 {
   hl_str text = {.arena = arena};
-  hl_str_add(&text, "HloModule m\nf0 {\n x = f32[] parameter(0)\n ROOT y = f32[] negate(x)\n}\n");
+  hl_str_add(&text, "HloModule m\nlevel0 {\n x = f32[] parameter(0)\n ROOT y = f32[] negate(x)\n}\n");
   for (int i = 1; i <= 40; i++)
-    hl_str_printf(&text, "f%d {\n x = f32[] parameter(0)\n y = f32[] call(x), to_apply=f%d\n"
-                         " ROOT z = f32[] call(y), to_apply=f%d\n}\n", i, i - 1, i - 1);
-  hl_str_add(&text, "ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=f40\n}\n");
+    hl_str_printf(&text, "level%d {\n x = f32[] parameter(0)\n y = f32[] call(x), to_apply=level%d\n"
+                         " ROOT z = f32[] call(y), to_apply=level%d\n}\n", i, i - 1, i - 1);
+  hl_str_add(&text, "ENTRY e {\n x = f32[] parameter(0)\n ROOT y = f32[] call(x), to_apply=level40\n}\n");
   hl_module *module = load(hl_str_text(&text));
   hl_pipeline pipeline = {.scratch = scratch, .level = 2};
   ck_assert(!hl_run_passes(module, &pipeline, &diag, NULL));
