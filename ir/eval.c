@@ -19,11 +19,6 @@
 #define hl_eval_parameter NULL /* eval_run knows the arguments */
 #define hl_eval_refused NULL
 #define hl_eval_stochastic_convert NULL
-#define hl_eval_scan NULL
-#define hl_eval_ragged_dot NULL
-#define hl_eval_scaled_dot NULL
-#define hl_eval_cholesky NULL
-#define hl_eval_triangular_solve NULL
 #define hl_eval_fft NULL
 #define hl_eval_rng NULL
 #define hl_eval_rng_get_and_update_state NULL
