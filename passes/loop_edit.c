@@ -282,6 +282,18 @@ void hl_kernel_cse(hl_kernel *kernel)
   cse_block(kernel, &kernel->body);
 }
 
+void hl_node_place_result(hl_node *result)
+{
+  hl_node *at = result->operands[0]->next;
+  while (at && at != result && at->op == HL_LOOP_RESULT &&
+         at->operands[0] == result->operands[0] && at->index < result->index)
+    at = at->next;
+  if (!at || at == result)
+    return;
+  hl_node_remove(result);
+  hl_node_insert_before(result, at);
+}
+
 void hl_reduce_to_fold(hl_kernel *kernel, hl_node *reduce, hl_node *const *inits)
 {
   hl_loop *loop = reduce->loop;

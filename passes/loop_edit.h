@@ -27,6 +27,8 @@ void hl_kernel_cse(hl_kernel *kernel);
 /* A deep copy with parameters of its own in the same order; *followed is the copy of `follow` (may be NULL). */
 hl_kernel *hl_kernel_clone(const hl_kernel *kernel, const char *name, const hl_node *follow, hl_node **followed);
 
+/* Moves a RESULT right behind its loop, in the order of results. */
+void hl_node_place_result(hl_node *result);
 /* The reduce (of one var, combined in index order) becomes a fold that starts from inits. Its results stay. */
 void hl_reduce_to_fold(hl_kernel *kernel, hl_node *reduce, hl_node *const *inits);
 

@@ -80,7 +80,7 @@ static void find_param(void *user, hl_node *node)
 
 static void reads_what_is_stored(void *user, hl_node *node)
 {
-  marking *m = user;
+  marking *m = user; /* the mark is the loop that reads */
   if (node->op != HL_LOOP_STORE)
     return;
   param_search s = {node->access->param, HL_LOOP_LOAD, false};
@@ -100,7 +100,7 @@ static bool may_join(hl_node *earlier, hl_node *later)
 {
   earlier->scratch = earlier;
   for (hl_node *node = earlier->next; node != later; node = node->next) {
-    if (node->op == HL_LOOP_STORE)
+    if (node->op == HL_LOOP_STORE || (is_loop(node) && reads_row_of(later, node)))
       return false;
     node->scratch = is_loop(node) || depends(node, earlier) ? earlier : NULL;
   }
@@ -144,8 +144,7 @@ static void move_results(hl_node *earlier, hl_node *later, int first)
       continue;
     node->operands[0] = earlier;
     node->index += first;
-    hl_node_remove(node);
-    hl_node_insert_before(node, earlier->next);
+    hl_node_place_result(node);
   }
 }
 

@@ -4,6 +4,8 @@
  */
 #include "lower_kernel.h"
 
+#include "loop_edit.h"
+
 #include <string.h>
 
 /* One known element of an instruction, or the reduce that computes several leaves of it. */
@@ -289,7 +291,9 @@ hl_node *hl_put_result(hl_puller *p, hl_node *loop, int index)
 {
   hl_scope *scope = hl_facts_of(loop)->scope;
   hl_loop_builder b = builder_at(p, scope);
-  return settle(p, scope, hl_loop_result(&b, loop, index));
+  hl_node *node = settle(p, scope, hl_loop_result(&b, loop, index));
+  hl_node_place_result(node);
+  return node;
 }
 
 /* --- row caches --- */

@@ -116,7 +116,7 @@ static hl_node *both(hl_puller *p, hl_node *x, hl_node *y)
   return !x ? y : !y ? x : hl_put_binary(p, HL_LOOP_AND, x, y);
 }
 
-/* `inside` holds where x may be read at all; elsewhere the value is otherwise. */
+/* `inside` holds where x may be read at all; elsewhere the value is otherwise, or nobody asks when that has no value. */
 static hl_value pull_where(hl_puller *p, hl_node *inside, const hl_instruction *x,
                            const hl_index *at, hl_value otherwise)
 {
@@ -126,6 +126,8 @@ static hl_value pull_where(hl_puller *p, hl_node *inside, const hl_instruction *
   p->guard = both(p, outer, inside);
   hl_value value = hl_pull(p, x, 0, at);
   p->guard = outer;
+  if (!otherwise.re)
+    return value;
   value.re = hl_put_select(p, inside, value.re, otherwise.re);
   if (value.im)
     value.im = hl_put_select(p, inside, value.im, otherwise.im);
@@ -189,7 +191,7 @@ hl_value hl_lower_concatenate(hl_puller *p, const hl_instruction *ins, int leaf,
     hl_index *at = new_index(p, operand);
     memcpy(at, index, (size_t)operand->shape->rank * sizeof *at);
     at[d] = hl_index_scale(p, index[d], 1, -start);
-    value = pull_where(p, value.re ? inside : NULL, operand, at, value);
+    value = pull_where(p, inside, operand, at, value);
     if (!inside)
       break;
   }

@@ -69,7 +69,7 @@ static hl_node *reduce_over(hl_puller *p, const nest *n, hl_scope *in, hl_order 
                             const int *dims, int inner_count, const int *inner)
 {
   const hl_instruction *operand = n->ins->operands[0];
-  int64_t extents[64];
+  int64_t extents[64] = {0};
   hl_index vars[64];
   extents_of(operand->shape, count, dims, extents);
   hl_combiner combiner = n->combiner;
