@@ -426,8 +426,7 @@ static const char *const strays[] = {
     "kernel t(in %i: s64[], out %y: f32[4])\n  n = %i[]\n  %y[n] := 1.0\n",
     "kernel t(in %i: s64[], out %y: f32[4])\n  n = %i[]\n  %y[0] := %y[n]\n",
     "kernel t(in %i: s64[], out %y: f32[4])\n  n = %i[]\n  %y[@ 4*n+3] := 1.0 when n == 4\n",
-    "kernel t(in %i: s64[], out %y: f32[4])\n  n = %i[]\n  for k in 0..9: if k < n + 1: %y[k] := "
-    "1.0\n",
+    "kernel t(in %i: s64[], out %y: f32[4])\n  for k in 0..9: if k < %i[] + 1: %y[k] := 1.0\n",
 };
 
 START_TEST(stray_access_fails)
