@@ -198,7 +198,7 @@ static bool parse_precision(hl_loop_parser *p, hl_node *node)
 
 static hl_node *parse_call(hl_loop_parser *p, hl_word word)
 {
-  function callee;
+  function callee = {0};
   hl_node *arguments[MAX_ARGUMENTS];
   if (!find_callee(p, word, &callee)) {
     hl_parse_fail(p, "there is no function '%s'", hl_word_copy(p, word));
