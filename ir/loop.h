@@ -9,9 +9,12 @@
  *
  *   kernel softmax(in %x: f32[8192,1024], out %y: f32[8192,1024], scratch %t: f32[1024])
  *     parallel i in 0..8192
- *       m = max j in 0..1024: %x[i,j]
- *       s = row add j in 0..1024: (e = exp(%x[i,j] - m); %t[j] := e; e)
- *       for j in 0..1024: %y[i,j] := %t[j] / s
+ *       v0 = max j in 0..1024: %x[i,j]
+ *       v1 = row add j in 0..1024
+ *         v2 = exp(%x[i,j] - v0)
+ *         %t[j] := v2
+ *         yield v2
+ *       for j in 0..1024: %y[i,j] := %t[j] / v1
  */
 #ifndef HL_LOOP_H
 #define HL_LOOP_H
