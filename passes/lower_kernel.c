@@ -26,7 +26,8 @@ struct hl_row_cache {
   const hl_index *outer;
   int split;
   hl_scope *owner;
-  hl_scope *writer; /* the scope of the loop that fills it; not to be read inside it */
+  hl_scope *writer; /* the scope of the loop that fills it */
+  bool is_ready;    /* that loop is complete: what is hoisted before it must not read the row */
   hl_buffer *buffer;
 };
 
@@ -283,6 +284,8 @@ hl_node *hl_open_acc(hl_open_loop *loop, int index)
 void hl_close_loop(hl_puller *p, hl_open_loop *loop, int yield_count, hl_node *const *yields)
 {
   hl_loop_set_yields(p->kernel, loop->node, yield_count, yields);
+  for (hl_row_cache *c = p->caches; c; c = c->next)
+    c->is_ready |= c->writer == p->scope;
   p->scope = loop->saved;
   loop->outer->before = loop->saved_before;
 }
@@ -357,7 +360,7 @@ static bool load_cached(hl_puller *p, const hl_instruction *ins, const hl_index 
                         hl_value *value)
 {
   for (hl_row_cache *c = p->caches; c; c = c->next) {
-    if (c->instruction != ins || !is_inside(p->scope, c->owner) || is_inside(p->scope, c->writer))
+    if (c->instruction != ins || !c->is_ready || !is_inside(p->scope, c->owner))
       continue;
     bool equal = true;
     for (int d = 0; d < c->split; d++)
@@ -393,8 +396,9 @@ static void keep_row(hl_puller *p, const hl_instruction *ins, const hl_index *in
   hl_buffer row = {.name = hl_arena_printf(p->arena, "%s.row", ins->name), .kind = HL_BUFFER_TEMP,
                    .type = ins->shape->element_type, .rank = ins->shape->rank - split,
                    .dimensions = dims, .bytes = bytes, .offset = -1, .is_per_worker = true};
-  *cache = (hl_row_cache){p->caches, ins, index, split, owner, p->scope,
-                          hl_program_add_buffer(p->program, row)};
+  *cache = (hl_row_cache){.next = p->caches, .instruction = ins, .outer = index, .split = split,
+                          .owner = owner, .writer = p->scope,
+                          .buffer = hl_program_add_buffer(p->program, row)};
   while (cache->writer->parent != owner)
     cache->writer = cache->writer->parent;
   store(p, cache->buffer, HL_PARAM_SCRATCH, row_offset(p, ins, index, split), value);
