@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGS = 256, MOST_PATH = 4096 };
+enum { MOST_ARGS = 4096, MOST_PATH = 4096 };
 
 typedef struct command {
   const char *module, *out;
