@@ -27,9 +27,6 @@ enum {
   SMALL_ELEMENTS = 32768
 };
 
-/* Where a dimension of an instruction lies in the loops of its kernel. */
-enum { MAP_ONE = -1, MAP_OTHER = -2, MAP_REDUCED = -3 };
-
 typedef struct info {
   hl_instruction *ins;
   bool is_decided, is_stored, is_wanted; /* wanted: as an array in memory */
@@ -136,6 +133,13 @@ static void add_root(fuser *f, hl_unit *unit, hl_instruction *root)
   unit->roots[unit->root_count++] = root;
 }
 
+static void add_reduce(fuser *f, hl_unit *unit, hl_inlined reduce)
+{
+  unit->reduces = hl_arena_grow(f->arena, unit->reduces, &unit->reduce_capacity,
+                                (size_t)unit->reduce_count + 1, sizeof *unit->reduces);
+  unit->reduces[unit->reduce_count++] = reduce;
+}
+
 static int new_unit(fuser *f, hl_unit_kind kind, hl_instruction *root)
 {
   int id = f->unit_count++;
@@ -154,7 +158,7 @@ static int8_t *new_map(fuser *f, const hl_shape *shape, int8_t fill)
 {
   int8_t *map = HL_ARRAY(f->arena, shape->rank + 1, int8_t);
   for (int d = 0; d < shape->rank; d++)
-    map[d] = shape->dimensions[d] == 1 ? MAP_ONE : fill;
+    map[d] = shape->dimensions[d] == 1 ? HL_MAP_ONE : fill;
   return map;
 }
 
@@ -191,7 +195,7 @@ static void map_dot_side(const hl_instruction *dot, int side, const int8_t *user
     used[batch.values[i]] = true;
   }
   for (int i = 0; i < inner.count; i++) {
-    map_through(shape, map, (int)inner.values[i], MAP_REDUCED);
+    map_through(shape, map, (int)inner.values[i], HL_MAP_REDUCED);
     used[inner.values[i]] = true;
   }
   for (int d = 0; d < shape->rank; d++)
@@ -208,7 +212,7 @@ static void map_reduce(const hl_instruction *reduce, const int8_t *user, int8_t 
     bool is_reduced = false;
     for (int i = 0; i < dims.count; i++)
       is_reduced |= dims.values[i] == d;
-    map_through(shape, map, d, is_reduced ? MAP_REDUCED : user[kept]);
+    map_through(shape, map, d, is_reduced ? HL_MAP_REDUCED : user[kept]);
     kept += !is_reduced;
   }
 }
@@ -224,7 +228,7 @@ static void map_slice(const hl_instruction *user_ins, const int8_t *user, int8_t
 static int8_t *operand_map(fuser *f, const hl_instruction *user_ins, int i, const int8_t *user)
 {
   const hl_shape *shape = domain_of(user_ins->operands[i]);
-  int8_t *map = new_map(f, shape, MAP_OTHER);
+  int8_t *map = new_map(f, shape, HL_MAP_OTHER);
   hl_ints dims = hl_attr_ints(user_ins, HL_ATTR_DIMENSIONS);
   switch (user_ins->opcode) {
   case HL_OP_BROADCAST:
@@ -264,7 +268,7 @@ static int8_t *identity_map(fuser *f, const hl_shape *shape)
 {
   int8_t *map = new_map(f, shape, 0);
   for (int d = 0; d < shape->rank; d++)
-    if (map[d] != MAP_ONE)
+    if (map[d] != HL_MAP_ONE)
       map[d] = (int8_t)d;
   return map;
 }
@@ -275,7 +279,7 @@ static void join_map(const info *x, int8_t *map, const int8_t *other)
 {
   for (int d = 0; d < domain_of(x->ins)->rank; d++)
     if (map[d] != other[d])
-      map[d] = MAP_OTHER;
+      map[d] = HL_MAP_OTHER;
 }
 
 static bool add_unit_of(info *x, int unit)
@@ -401,6 +405,8 @@ static void merge(fuser *f, int a, int b)
   hl_unit *into = &f->units[a], *from = &f->units[b];
   for (int i = 0; i < from->root_count; i++)
     add_root(f, into, from->roots[i]);
+  for (int i = 0; i < from->reduce_count; i++)
+    add_reduce(f, into, from->reduces[i]);
   into->inlined_count += from->inlined_count;
   from->root_count = 0;
   f->leader[b] = a;
@@ -410,7 +416,7 @@ static void merge(fuser *f, int a, int b)
 static bool is_read_alike(const info *x)
 {
   for (int d = 0; d < domain_of(x->ins)->rank; d++)
-    if (x->map[d] == MAP_OTHER)
+    if (x->map[d] == HL_MAP_OTHER)
       return false;
   return true;
 }
@@ -443,7 +449,7 @@ static int leading_loops(fuser *f, const info *x)
   const hl_shape *root = root_shape(f, x->units[0]);
   int loop = 0;
   for (int d = 0; d < domain_of(x->ins)->rank; d++) {
-    if (x->map[d] == MAP_ONE)
+    if (x->map[d] == HL_MAP_ONE)
       continue;
     while (loop < root->rank && root->dimensions[loop] == 1)
       loop++;
@@ -536,6 +542,14 @@ static void store(fuser *f, info *x)
   x->map = identity_map(f, domain_of(x->ins));
 }
 
+static void inline_in_units(fuser *f, const info *x)
+{
+  for (int i = 0; i < x->unit_count; i++)
+    f->units[x->units[i]].inlined_count++;
+  if (is_heavy(x->ins))
+    add_reduce(f, &f->units[x->units[0]], (hl_inlined){x->ins, x->map});
+}
+
 static bool is_used(fuser *f, const info *x)
 {
   if (x->is_wanted || hl_has_side_effect(x->ins))
@@ -582,8 +596,7 @@ static void decide(fuser *f, info *x)
   if (is_control(ins) || x->is_wanted || !fits || !is_worth_inlining(f, x))
     store(f, x);
   else
-    for (int i = 0; i < x->unit_count; i++)
-      f->units[x->units[i]].inlined_count++;
+    inline_in_units(f, x);
   for (int i = 0; is_control(ins) && i < ins->operand_count; i++)
     want(f, ins->operands[i]);
 }

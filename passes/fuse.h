@@ -9,13 +9,26 @@ typedef enum hl_unit_kind {
   HL_UNIT_CONTROL /* while or conditional: roots holds that instruction alone */
 } hl_unit_kind;
 
+/* A reduction that is computed inside a kernel: dimension d of its result lies on loop map[d] of the
+ * roots; HL_MAP_ONE: it has size 1. */
+typedef struct hl_inlined {
+  hl_instruction *instruction;
+  const int8_t *map;
+} hl_inlined;
+
+/* Where a dimension of an instruction lies in the loops of its kernel, when it is no loop of the roots. */
+enum { HL_MAP_ONE = -1, HL_MAP_OTHER = -2, HL_MAP_REDUCED = -3 };
+
 /* Something that runs as one step: a kernel or a control instruction. */
 typedef struct hl_unit {
   hl_unit_kind kind;
   hl_instruction **roots;
   int root_count;
   size_t root_capacity;
-  int inlined_count; /* instructions evaluated inside */
+  int inlined_count;   /* instructions evaluated inside */
+  hl_inlined *reduces; /* those of them that are reductions, last first */
+  int reduce_count;
+  size_t reduce_capacity;
 } hl_unit;
 
 /* Per instruction, by instruction->scratch (its position). */

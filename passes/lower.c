@@ -196,15 +196,39 @@ static void add_copy(frame *f, hl_buffer *to, hl_buffer *from)
 
 /* --- kernels --- */
 
+/* Reductions inside the kernel come first and in their own order, so that a row which one of them leaves is there for all that follow. */
+static void pull_reduces(hl_puller *p, const hl_unit *unit, const hl_index *index)
+{
+  for (int i = unit->reduce_count; i-- > 0;) {
+    const hl_instruction *ins = unit->reduces[i].instruction;
+    const hl_shape *shape = hl_leaf_shape(ins->shape, 0);
+    hl_index *at = HL_ARRAY(p->arena, shape->rank + 1, hl_index);
+    for (int d = 0; d < shape->rank; d++)
+      at[d] = unit->reduces[i].map[d] < 0 ? hl_index_constant(0) : index[unit->reduces[i].map[d]];
+    hl_pull(p, ins, 0, at);
+  }
+}
+
+/* All values come before all stores: reductions with nothing between them can share a loop. */
 static void store_roots(hl_puller *p, const hl_unit *unit, const hl_index *index)
 {
+  int count = 0;
+  for (int r = 0; r < unit->root_count; r++)
+    count += hl_leaf_count(unit->roots[r]->shape);
+  hl_value *values = HL_ARRAY(p->arena, count, hl_value);
+  pull_reduces(p, unit, index);
+  int n = 0;
+  for (int r = 0; r < unit->root_count; r++) {
+    p->root_instruction = unit->roots[r];
+    for (int leaf = 0; leaf < hl_leaf_count(unit->roots[r]->shape); leaf++)
+      values[n++] = hl_pull(p, unit->roots[r], leaf, index);
+  }
+  n = 0;
   for (int r = 0; r < unit->root_count; r++) {
     const hl_instruction *root = unit->roots[r];
-    p->root_instruction = root;
     for (int leaf = 0; leaf < hl_leaf_count(root->shape); leaf++) {
-      const hl_shape *shape = hl_leaf_shape(root->shape, leaf);
-      hl_value value = hl_pull(p, root, leaf, index);
-      hl_put_store(p, p->leaves[root->scratch][leaf], hl_index_flatten(p, shape, index), value);
+      hl_index offset = hl_index_flatten(p, hl_leaf_shape(root->shape, leaf), index);
+      hl_put_store(p, p->leaves[root->scratch][leaf], offset, values[n++]);
     }
   }
 }

@@ -127,13 +127,21 @@ static void vectorize_reduces(hl_block *block)
   }
 }
 
-/* An innermost for: lanes along it, or along the reduces inside it. */
+static int64_t longest_reduce(const hl_block *block)
+{
+  int64_t longest = 0;
+  for (const hl_node *node = block->first; node; node = node->next)
+    if (node->op == HL_LOOP_REDUCE && node->loop->extents[0] > longest)
+      longest = node->loop->extents[0];
+  return longest;
+}
+
+/* An innermost for: lanes along it, or along the reduces inside it when these are long enough to fill them. */
 static void vectorize_inner(hl_node *node)
 {
   hl_loop *loop = node->loop;
-  strides s = strides_of(&loop->body, loop->vars[0]);
-  bool reduces_suit = all_inner_suit(&loop->body);
-  if (loop->extents[0] >= 4 && !(reduces_suit && (s.apart || loop->extents[0] < 16)))
+  bool along_reduces = all_inner_suit(&loop->body) && longest_reduce(&loop->body) >= 64;
+  if (loop->extents[0] >= 4 && !along_reduces)
     loop->mode = HL_MODE_VECTOR;
   else
     vectorize_reduces(&loop->body);
@@ -181,6 +189,13 @@ static void interleave(hl_block *block)
 
 /* --- threads --- */
 
+/* Iterations of a vector loop that one thread takes at a time: whole vectors, enough work, at most FLAT_CHUNK. */
+static int64_t flat_chunk(int64_t each)
+{
+  int64_t chunk = (4 * CHUNK_WORK / each + 63) / 64 * 64;
+  return chunk > FLAT_CHUNK ? FLAT_CHUNK : chunk;
+}
+
 static void parallelize(hl_kernel *kernel)
 {
   for (hl_node *node = kernel->body.first; node; node = node->next) {
@@ -191,8 +206,10 @@ static void parallelize(hl_kernel *kernel)
       continue;
     bool is_flat = node->loop->mode == HL_MODE_VECTOR;
     if (is_flat || is_product(&node->loop->body)) {
-      int64_t chunk = is_flat ? FLAT_CHUNK / (each > 64 ? each / 16 : 1) : JAM_ROWS * 4;
-      node = hl_split_for(kernel, node, chunk < 64 && is_flat ? 64 : chunk);
+      int64_t chunk = is_flat ? flat_chunk(each) : JAM_ROWS * 4;
+      if (chunk >= node->loop->extents[0])
+        continue;
+      node = hl_split_for(kernel, node, chunk);
       each = saturated(each, chunk);
     }
     node->loop->mode = HL_MODE_PARALLEL;
