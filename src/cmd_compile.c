@@ -58,16 +58,26 @@ static void write_text(job *j, const hl_str *text)
   j->is_written = hl_command_write(j->options->output, hl_str_text(text), text->length);
 }
 
+/* The hook is the one symbol that an object refers to weakly. */
+static bool uses_threads(hl_arena *arena, const hl_code *code)
+{
+  int count;
+  hl_elf_undefined(arena, code->data, code->size, true, &count);
+  return count > 0;
+}
+
 static void print_header(job *j, hl_str *text, const char *file, const hl_code *code)
 {
   hl_session *s = j->session;
   int undefined_count;
-  const char **undefined = hl_elf_undefined(s->arena, code->data, code->size, &undefined_count);
+  const char **undefined =
+      hl_elf_undefined(s->arena, code->data, code->size, false, &undefined_count);
   hl_header_options o = {.file = file,
                          .source = file_name(s->diag.source->name),
                          .version = HL_VERSION,
                          .symbol = s->symbol,
                          .target = &s->target,
+                         .uses_threads = uses_threads(s->arena, code),
                          .undefined = undefined,
                          .undefined_count = undefined_count};
   hl_header_print(text, s->program, &o);
@@ -103,24 +113,25 @@ static hl_link_input embedded(const char *name, const void *begin, const void *e
   return (hl_link_input){name, begin, (size_t)((const char *)end - (const char *)begin)};
 }
 
-/* Exports the three symbols, and with threads the hook, so that a program can put its own in its place. */
-static const char *export_script(job *j)
+/* A linker script that adds to the usual one: the three symbols are exported, and with threads the hook, so that a program can put its
+ * own in its place. */
+static const char *export_script(job *j, bool threads)
 {
   const hl_session *s = j->session;
-  return hl_arena_printf(s->arena, "{ global: %s; %s_workspace_bytes; %s_signature; %slocal: *; };\n",
+  return hl_arena_printf(s->arena, "VERSION { { global: %s; %s_workspace_bytes; %s_signature; %slocal: *; }; }\n",
                          s->symbol, s->symbol, s->symbol,
-                         s->program->max_workers > 1 ? "hlo_parallel_for; " : "");
+                         threads ? "hlo_parallel_for; " : "");
 }
 
 static void link_shared(job *j, const hl_code *code)
 {
-  const char *script = export_script(j), *output = output_path(j, ".so");
-  bool threads = j->session->program->max_workers > 1;
+  bool threads = uses_threads(j->session->arena, code);
+  const char *script = export_script(j, threads), *output = output_path(j, ".so");
   hl_link_input inputs[] = {{"exports", script, strlen(script)},
                             {"model.o", code->data, code->size},
                             embedded("pool.o", hl_embed_pool, hl_embed_pool_end)};
   /* The runtime of libc by its file name: no development package is needed. */
-  static const char *const options[] = {"-shared", "-z", "noexecstack", "--build-id=none", "--version-script", NULL};
+  static const char *const options[] = {"-shared", "-z", "noexecstack", "--build-id=none", NULL};
   static const char *const libraries[] = {"-l:libc.so.6", NULL};
   hl_link link = {.tool = j->options->linker,
                   .output = output,

@@ -52,22 +52,22 @@ static bool open_object(object *o, const void *data, size_t size)
   return true;
 }
 
-/* The symbol at `at`: its name's offset when it is undefined and not weak, else 0. */
-static uint64_t undefined_name(const object *o, size_t at)
+/* The symbol at `at`: its name's offset when it is undefined and of this binding, else 0. */
+static uint64_t undefined_name(const object *o, size_t at, unsigned binding)
 {
   if (o->is_64) {
     Elf64_Sym symbol;
     memcpy(&symbol, o->data + at, sizeof symbol);
-    bool is_strong = ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL;
-    return symbol.st_shndx == SHN_UNDEF && is_strong ? symbol.st_name : 0;
+    bool is_it = symbol.st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == binding;
+    return is_it ? symbol.st_name : 0;
   }
   Elf32_Sym symbol;
   memcpy(&symbol, o->data + at, sizeof symbol);
-  bool is_strong = ELF32_ST_BIND(symbol.st_info) == STB_GLOBAL;
-  return symbol.st_shndx == SHN_UNDEF && is_strong ? symbol.st_name : 0;
+  bool is_it = symbol.st_shndx == SHN_UNDEF && ELF32_ST_BIND(symbol.st_info) == binding;
+  return is_it ? symbol.st_name : 0;
 }
 
-const char **hl_elf_undefined(hl_arena *arena, const void *data, size_t size, int *count)
+const char **hl_elf_undefined(hl_arena *arena, const void *data, size_t size, bool is_weak, int *count)
 {
   object o;
   *count = 0;
@@ -81,7 +81,7 @@ const char **hl_elf_undefined(hl_arena *arena, const void *data, size_t size, in
     section names = section_at(&o, (int)table.link);
     const char **list = HL_ARRAY(arena, table.size / entry + 1, const char *);
     for (size_t at = table.offset; at + entry <= table.offset + table.size; at += entry) {
-      uint64_t name = undefined_name(&o, at);
+      uint64_t name = undefined_name(&o, at, is_weak ? STB_WEAK : STB_GLOBAL);
       if (name && name < names.size && names.offset + names.size <= size) {
         const char *text = (const char *)data + names.offset + name;
         list[(*count)++] = hl_arena_strndup(arena, text, strnlen(text, names.size - name));

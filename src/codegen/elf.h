@@ -4,7 +4,8 @@
 
 #include "../../ir/arena.h"
 
-/* The names of symbols that a little-endian ELF object leaves undefined and does not refer to weakly, in the arena; *count of them. */
-const char **hl_elf_undefined(hl_arena *arena, const void *object, size_t size, int *count);
+/* The names of the symbols that a little-endian ELF object leaves undefined and refers to weakly, or not weakly, in the arena;
+ * *count of them. */
+const char **hl_elf_undefined(hl_arena *arena, const void *object, size_t size, bool is_weak, int *count);
 
 #endif

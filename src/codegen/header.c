@@ -54,11 +54,9 @@ static void print_guard(hl_str *out, const char *symbol, const char *directive)
   hl_str_add(out, "_H\n");
 }
 
-/* Where the value comes from in HLO: "x", "p{1,0}", nothing for a result. */
+/* Where an argument comes from in HLO: "x", "p{1,0}". */
 static void add_origin(hl_str *out, const hl_port *port)
 {
-  if (!port->hlo_name)
-    return;
   hl_str_add(out, port->hlo_name);
   for (int i = 0; i < port->path_count; i++)
     hl_str_printf(out, "%s%" PRId64 "%s", i ? "," : "{", port->path[i],
@@ -75,23 +73,26 @@ static int alias_of(const hl_interface *members, const hl_member *argument)
   return -1;
 }
 
-static void print_member(hl_str *out, const hl_member *member, bool is_const, int width)
+/* The declaration, and the start of the comment behind it. */
+static void print_declaration(hl_str *out, const hl_member *member, const char *qualifier, int width)
 {
-  hl_arena *arena = out->arena;
   const char *type = hl_c_type(member->port->shape->element_type);
-  const char *declaration =
-      hl_arena_printf(arena, "%s%s *%s;", is_const ? "const " : "", type, member->name);
-  hl_str_printf(out, "  %-*s /* ", width, declaration);
-  add_origin(out, member->port);
-  hl_str_printf(out, "%s, %" PRId64 " bytes", hl_shape_text(arena, member->port->shape), member->bytes);
+  const char *text = hl_arena_printf(out->arena, "%s%s *%s;", qualifier, type, member->name);
+  hl_str_printf(out, "  %-*s /* ", width, text);
 }
 
-static int member_width(const hl_member *members, int count)
+static void print_size(hl_str *out, const hl_member *member)
+{
+  hl_str_printf(out, "%s  %" PRId64 " bytes", hl_shape_text(out->arena, member->port->shape),
+                member->bytes);
+}
+
+static int member_width(const hl_member *members, int count, const char *qualifier)
 {
   size_t width = 0;
   for (int i = 0; i < count; i++) {
     const char *type = hl_c_type(members[i].port->shape->element_type);
-    size_t length = strlen("const  *;") + strlen(type) + strlen(members[i].name);
+    size_t length = strlen(qualifier) + strlen(" *;") + strlen(type) + strlen(members[i].name);
     width = length > width ? length : width;
   }
   return width > 40 ? 40 : (int)width;
@@ -99,12 +100,14 @@ static int member_width(const hl_member *members, int count)
 
 static void print_arguments(hl_str *out, const hl_interface *members, const char *symbol)
 {
-  int width = member_width(members->arguments, members->argument_count);
+  int width = member_width(members->arguments, members->argument_count, "const ");
   hl_str_printf(out, "typedef struct %s_args {\n", symbol);
   for (int i = 0; i < members->argument_count; i++) {
     const hl_member *member = &members->arguments[i];
     int alias = alias_of(members, member);
-    print_member(out, member, alias < 0, width);
+    print_declaration(out, member, alias < 0 ? "const " : "", width);
+    add_origin(out, member->port);
+    print_size(out, member);
     if (alias >= 0)
       hl_str_printf(out, "; result%d may be the same memory", alias);
     hl_str_add(out, " */\n");
@@ -116,10 +119,11 @@ static void print_arguments(hl_str *out, const hl_interface *members, const char
 
 static void print_results(hl_str *out, const hl_interface *members, const char *symbol)
 {
-  int width = member_width(members->results, members->result_count);
+  int width = member_width(members->results, members->result_count, "");
   hl_str_printf(out, "typedef struct %s_results {\n", symbol);
   for (int i = 0; i < members->result_count; i++) {
-    print_member(out, &members->results[i], false, width);
+    print_declaration(out, &members->results[i], "", width);
+    print_size(out, &members->results[i]);
     hl_str_add(out, " */\n");
   }
   if (!members->result_count)
@@ -132,7 +136,7 @@ static void print_contract(hl_str *out, const hl_program *program, const hl_head
   hl_str_add(out, "\n/* Row-major dense arrays, aligned as their element type (64 is faster); workspace aligned to "
                   "64 bytes. Returns 0;\n   1 when workspace is NULL or misaligned; 2 when a custom call failed. "
                   "Allocates nothing. Calls with their own\n   results and workspace may run at once.");
-  if (program->max_workers > 1)
+  if (o->uses_threads)
     hl_str_printf(out,
                   " Uses up to %d threads through hlo_parallel_for (hlo_runtime.h) where the\n   "
                   "program links one, else the calling thread.",

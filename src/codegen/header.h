@@ -11,6 +11,7 @@ typedef struct hl_header_options {
   const char *version;  /* of hlo-lite */
   const char *symbol;
   const hl_target_info *target;
+  bool uses_threads;    /* the object refers to the hook */
   const char *const *undefined; /* symbols that the object takes from the compiler's own library */
   int undefined_count;
 } hl_header_options;

@@ -107,10 +107,10 @@ static const char *free_name(hl_arena *arena, hl_map *taken, const char *base)
   return name;
 }
 
-static hl_member make_member(const hl_port *port, const char *name)
+static hl_member make_member(const hl_port *port, const char *name, const char *hlo_name)
 {
   return (hl_member){.name = name,
-                     .hlo_name = port->path_count ? NULL : port->hlo_name,
+                     .hlo_name = hlo_name,
                      .port = port,
                      .bytes = hl_shape_bytes(port->shape)};
 }
@@ -124,14 +124,15 @@ hl_interface hl_interface_of(hl_arena *arena, const hl_program *program)
     const hl_port *port = &program->arguments[i];
     if (port->buffer)
       made.arguments[made.argument_count++] =
-          make_member(port, free_name(arena, &taken, argument_base(arena, program, port)));
+          make_member(port, free_name(arena, &taken, argument_base(arena, program, port)),
+                      port->path_count ? NULL : port->hlo_name);
   }
   for (int i = 0; i < program->result_count; i++) {
     const hl_port *port = &program->results[i];
     if (!port->buffer)
       continue;
     const char *name = hl_arena_printf(arena, "result%d", made.result_count);
-    made.results[made.result_count++] = make_member(port, name);
+    made.results[made.result_count++] = make_member(port, name, NULL);
   }
   return made;
 }
