@@ -9,7 +9,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { EXACT_POWER = 27, SHORT_DIGITS = 19, LONG_DIGITS = 800, LIMBS = 256, CHUNK = 1000000000 };
+enum { EXACT_POWER = 27, SHORT_DIGITS = 19, LONG_DIGITS = 800, LIMBS = 256 };
 
 /* The digits of a number without leading zeros, and where the point stands. */
 typedef struct decimal {
@@ -56,20 +56,21 @@ static double round_once(wide value, int64_t exponent, bool is_sticky)
   return double_of_bits(is_normal ? ((uint64_t)(top + 1022) << 52) + mantissa : mantissa);
 }
 
-static uint64_t power_of_five(int64_t exponent)
-{
-  uint64_t power = 1, factor = 5;
-  for (; exponent; exponent >>= 1, factor *= factor)
-    if (exponent & 1)
-      power *= factor;
-  return power;
-}
+static const uint64_t powers_of_five[EXACT_POWER + 1] = {
+    UINT64_C(1), UINT64_C(5), UINT64_C(25), UINT64_C(125),
+    UINT64_C(625), UINT64_C(3125), UINT64_C(15625), UINT64_C(78125),
+    UINT64_C(390625), UINT64_C(1953125), UINT64_C(9765625), UINT64_C(48828125),
+    UINT64_C(244140625), UINT64_C(1220703125), UINT64_C(6103515625), UINT64_C(30517578125),
+    UINT64_C(152587890625), UINT64_C(762939453125), UINT64_C(3814697265625), UINT64_C(19073486328125),
+    UINT64_C(95367431640625), UINT64_C(476837158203125), UINT64_C(2384185791015625), UINT64_C(11920928955078125),
+    UINT64_C(59604644775390625), UINT64_C(298023223876953125), UINT64_C(1490116119384765625), UINT64_C(7450580596923828125),
+};
 
 static double short_decimal(uint64_t mantissa, int64_t exponent)
 {
   if (exponent >= 0)
-    return round_once((wide)mantissa * power_of_five(exponent), exponent, false);
-  uint64_t divisor = power_of_five(-exponent);
+    return round_once((wide)mantissa * powers_of_five[exponent], exponent, false);
+  uint64_t divisor = powers_of_five[-exponent];
   int shift = __builtin_clzll(mantissa);
   wide dividend = (wide)(mantissa << shift) << 64;
   wide quotient = dividend / divisor;
@@ -139,25 +140,32 @@ static void read_long(const decimal *d, big *n, bool *is_sticky)
   }
 }
 
+/* n * 10^exponent; returns the power of two that belongs to it. */
+static int64_t scale_up(big *n, int64_t exponent)
+{
+  for (; exponent > 0; exponent -= 9)
+    multiply_add(n, power_of_ten(exponent < 9 ? exponent : 9), 0);
+  return 0;
+}
+
+/* n / 10^exponent. 10^k has less than 3.33 k bits: enough zeros below for a quotient of more than 96 bits. */
+static int64_t scale_down(big *n, int64_t exponent, bool *is_sticky)
+{
+  int need = (int)(exponent * 10 / 3 / 32) + 4 - n->count;
+  need = need > 0 ? need : 0;
+  shift_limbs(n, need);
+  for (; exponent > 0; exponent -= 9)
+    *is_sticky |= divide(n, power_of_ten(exponent < 9 ? exponent : 9)) != 0;
+  return -32 * (int64_t)need;
+}
+
 static double long_decimal(const decimal *d)
 {
   big n = {.count = 0};
   bool is_sticky;
   read_long(d, &n, &is_sticky);
   int64_t exponent = d->exponent + (d->count > LONG_DIGITS ? d->count - LONG_DIGITS : 0);
-  int64_t scale = 0;
-  for (; exponent > 0; exponent -= 9)
-    multiply_add(&n, power_of_ten(exponent < 9 ? exponent : 9), 0);
-  if (exponent < 0) {
-    /* 10^k has less than 3.33 k bits: enough zeros below for a quotient of more than 96 bits. */
-    int need = (int)(-exponent * 10 / 3 / 32) + 4 - n.count;
-    if (need > 0) {
-      shift_limbs(&n, need);
-      scale = -32 * (int64_t)need;
-    }
-    for (; exponent < 0; exponent += 9)
-      is_sticky |= divide(&n, power_of_ten(exponent > -9 ? -exponent : 9)) != 0;
-  }
+  int64_t scale = exponent >= 0 ? scale_up(&n, exponent) : scale_down(&n, -exponent, &is_sticky);
   wide top = 0;
   int low = n.count > 4 ? n.count - 4 : 0;
   for (int i = n.count - 1; i >= low; i--)

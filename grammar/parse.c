@@ -3,6 +3,8 @@
 #include "hlo.tab.h"
 #include "../ir/limits.h"
 
+#include <string.h>
+
 /* What faulty definitions and shapes stand for. */
 static void make_poison(hl_parser *p)
 {
@@ -10,12 +12,20 @@ static void make_poison(hl_parser *p)
   p->poison = HL_NEW(p->arena, hl_instruction);
 }
 
+/* What no part of the grammar could say better: the text as a whole is no HLO. */
+static bool check_text(const hl_source *source, hl_diag *diag)
+{
+  if (source->size > HL_LIMIT_TEXT_BYTES - 2)
+    return hl_error(diag, HL_NO_RANGE, HL_RULE_LIMIT, "the text is longer than %u bytes", HL_LIMIT_TEXT_BYTES - 2);
+  const char *nul = source->size ? memchr(source->text, '\0', source->size) : NULL;
+  uint32_t place = nul ? (uint32_t)(nul - source->text) : 0;
+  return !nul || hl_error(diag, (hl_range){place, place + 1}, HL_RULE_LEX_NUL, "a NUL byte: this is no text");
+}
+
 hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
 {
-  if (source->size > HL_LIMIT_TEXT_BYTES - 2) {
-    hl_error(diag, HL_NO_RANGE, HL_RULE_LIMIT, "the text is longer than %u bytes", HL_LIMIT_TEXT_BYTES - 2);
+  if (!check_text(source, diag))
     return NULL;
-  }
   hl_parser *p = HL_NEW(arena, hl_parser);
   p->arena = arena;
   p->source = source;

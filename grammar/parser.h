@@ -60,11 +60,15 @@ typedef struct hl_unresolved {
   struct hl_unresolved *next;
 } hl_unresolved;
 
+typedef struct hl_unresolved_list {
+  hl_unresolved *first, *last;
+} hl_unresolved_list;
+
 typedef struct hl_scope {
   struct hl_scope *outer;
   hl_computation *computation;
   hl_map names; /* to instructions, or to parser->poison */
-  hl_unresolved *unresolved;
+  hl_unresolved_list unresolved;
   hl_instruction **implicit; /* from nested operands: named when all other names are known */
   size_t implicit_count, implicit_capacity;
   hl_range defining; /* the name before '=' */
@@ -121,7 +125,7 @@ typedef struct hl_parser {
   hl_scope *scope;
   hl_map computations;
   hl_map module_attributes; /* names seen */
-  hl_unresolved *unresolved_calls;
+  hl_unresolved_list unresolved_calls;
   hl_computation **unnamed; /* inline bodies and wrapped ops: named at the end */
   size_t unnamed_count, unnamed_capacity;
   hl_instruction *poison;   /* what a faulty definition stands for: its users stay silent */

@@ -129,9 +129,14 @@ static bool is_keyword(const hl_parser *p, uint32_t at, const char *word)
   return hl_range_is(p, (hl_range){at, hl_skip_word(p, at)}, word);
 }
 
-/* `name =` or `%name=`, perhaps after ROOT: an attribute has no blank before its '='. */
+/* `name =` or `%name=`, perhaps after ROOT: an attribute follows a comma and has no blank before its '='. */
 static bool begins_instruction(const hl_parser *p, uint32_t at)
 {
+  uint32_t before = at;
+  while (before > 0 && is_blank(p->text[before - 1]))
+    before--;
+  if (before > 0 && p->text[before - 1] == ',')
+    return false;
   if (is_keyword(p, at, "ROOT"))
     at = hl_skip_blanks(p, at + 4);
   bool is_percent = at < p->size && p->text[at] == '%';
@@ -244,8 +249,6 @@ static int scan_raw(hl_parser *p, hl_range *location)
     } else if (c == '}' || c == ']' || c == ')') {
       if (depth-- == 0)
         break;
-    } else if (c == '\0') {
-      return fail(p, (hl_range){at, next}, HL_RULE_LEX_NUL, "a NUL byte");
     } else if (depth == 0 && (is_blank(c) || c == ',')) {
       break;
     } else if (c == '/' && !is_json && depth) {
@@ -293,8 +296,6 @@ static int scan_string(hl_parser *p, hl_range *location)
   uint32_t end = hl_skip_string(p, location->begin);
   if (end == location->begin)
     return fail(p, *location, HL_RULE_LEX_STRING, "this string is never closed");
-  if (memchr(p->text + location->begin, '\0', end - location->begin))
-    return fail(p, *location, HL_RULE_LEX_NUL, "a NUL byte in a string");
   location->end = end;
   hl_scan_jump(p->scanner, p->text + end);
   return T_STRING;
@@ -307,7 +308,7 @@ static int scan_suffix(hl_parser *p, hl_range *location)
   int depth = 0;
   for (; at < p->size; at++) {
     char c = p->text[at];
-    if (c == '}' || c == '\0' || c == '\n' || (c == ')' && !depth))
+    if (c == '}' || c == '\n' || (c == ')' && !depth))
       break;
     depth += (c == '(') - (c == ')');
   }
@@ -320,8 +321,6 @@ static int stray(hl_parser *p, hl_range range)
 {
   char message[80];
   unsigned char c = (unsigned char)p->text[range.begin];
-  if (!c)
-    return fail(p, range, HL_RULE_LEX_NUL, "a NUL byte");
   if (c == '.' && p->text[range.begin + 1] >= '0' && p->text[range.begin + 1] <= '9')
     return fail(p, range, HL_RULE_LEX_NUMBER, "a number may not begin with '.'");
   if (c == '%')
@@ -361,7 +360,9 @@ static const keyword keywords[] = {
 static bool may_be_type(const char *text, uint32_t length)
 {
   bool has_digit = (text[1] >= '0' && text[1] <= '9') || (text[1] == 'f' && text[2] >= '0' && text[2] <= '9');
-  return length <= 13 && (has_digit || (length == 4 && *text == 'p') || (length == 5 && *text == 't') || (length == 6 && *text == 'o'));
+  bool has_letter = *text == 's' || *text == 'u' || *text == 'f' || *text == 'b' || *text == 'c';
+  return length <= 13 && ((has_digit && has_letter) || (length == 4 && *text == 'p') || (length == 5 && *text == 't') ||
+                          (length == 6 && *text == 'o'));
 }
 
 static int classify_word(const hl_parser *p, hl_range range)

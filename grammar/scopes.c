@@ -176,7 +176,9 @@ void hl_build_tables(hl_parser *p, hl_range range)
 void hl_define(hl_parser *p, hl_range name, hl_instruction *instruction)
 {
   if (look_up(p, &p->scope->names, name)) {
-    hl_error(p->diag, name, HL_RULE_NAME_DUPLICATE, "'%s' is defined twice in this computation", hl_name_text(p, name));
+    if (instruction != p->poison)
+      hl_error(p->diag, name, HL_RULE_NAME_DUPLICATE, "'%s' is defined twice in this computation",
+               hl_name_text(p, name));
     return;
   }
   enter(p, &p->scope->names, name, instruction);
@@ -188,11 +190,12 @@ void hl_poison_name(hl_parser *p, hl_range name)
     enter(p, &p->scope->names, name, p->poison);
 }
 
-static void note_unresolved(hl_parser *p, hl_unresolved **list, hl_range name, hl_range user)
+static void note_unresolved(hl_parser *p, hl_unresolved_list *list, hl_range name, hl_range user)
 {
   hl_unresolved *u = HL_NEW(p->arena, hl_unresolved);
-  *u = (hl_unresolved){name, user, *list};
-  *list = u;
+  *u = (hl_unresolved){name, user, NULL};
+  *(list->last ? &list->last->next : &list->first) = u;
+  list->last = u;
 }
 
 hl_instruction *hl_find_operand(hl_parser *p, hl_range name, hl_range user)
@@ -353,7 +356,7 @@ static void move_last(hl_module *module, hl_computation *c)
 
 static void report_unresolved(hl_parser *p, const hl_scope *scope)
 {
-  for (const hl_unresolved *u = scope->unresolved; u; u = u->next)
+  for (const hl_unresolved *u = scope->unresolved.first; u; u = u->next)
     report_operand(p, scope, u);
 }
 
@@ -389,7 +392,7 @@ void hl_build_thread(hl_parser *p, hl_range name, hl_range string)
 bool hl_finish_module(hl_parser *p)
 {
   hl_module *module = p->module;
-  for (const hl_unresolved *u = p->unresolved_calls; u; u = u->next)
+  for (const hl_unresolved *u = p->unresolved_calls.first; u; u = u->next)
     report_call(p, u);
   for (size_t i = 0; i < p->unnamed_count; i++)
     p->unnamed[i]->name = hl_fresh_name(module, p->unnamed[i]->name[0] ? p->unnamed[i]->name : "region");

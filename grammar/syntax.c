@@ -25,8 +25,8 @@ static const char *const words[][2] = {
     {"->", "'->'"},
     {"<=", "'<='"},
     {"HloModule", "'HloModule'"},
-    {"ENTRY", "'ENTRY'"},
-    {"ROOT", "'ROOT'"},
+    {"ENTRY", "a computation"},
+    {"ROOT", "an instruction"},
     {"entry_computation_layout", "an attribute"},
     {"input_output_alias", "an attribute"},
     {"buffer_donor", "an attribute"},
@@ -59,11 +59,24 @@ static bool is_minor(int count, const char *const *expected, const char *name)
   if (holds(4, never, name))
     return true;
   bool has_shape = holds(count, expected, "type"), has_value = holds(count, expected, "string") && has_shape;
+  bool is_list = holds(count, expected, "','") && holds(count, expected, "')'");
   if (!strcmp(name, "'('"))
-    return has_shape; /* of a tuple shape */
-  if (!strcmp(name, "layout"))
+    return has_shape || is_list; /* of a tuple shape, of a nested call */
+  if (!strcmp(name, "layout") || (is_list && !strcmp(name, "'#'")))
+    return true;
+  bool is_start = holds(count, expected, "ROOT") || holds(count, expected, "ENTRY");
+  if (is_start && (!strcmp(name, "name") || !strcmp(name, "%name")))
     return true;
   return has_value && strcmp(name, "string") && strcmp(name, "'}'");
+}
+
+static const char *expected_in_words(int count, const char *const *expected, const char *name)
+{
+  if (!strcmp(name, "string") && holds(count, expected, "type"))
+    return "a value";
+  if (!strcmp(name, "name") && !holds(count, expected, "%name"))
+    return "an opcode";
+  return in_words(name);
 }
 
 /* The words for what could stand here, each once; false if they are too many to help. */
@@ -71,9 +84,8 @@ static bool list_expected(hl_str *out, int count, const char *const *expected)
 {
   const char *listed[LISTED];
   int n = 0;
-  bool is_value = holds(count, expected, "string") && holds(count, expected, "type");
   for (int i = 0; i < count; i++) {
-    const char *text = is_value && !strcmp(expected[i], "string") ? "a value" : in_words(expected[i]);
+    const char *text = expected_in_words(count, expected, expected[i]);
     if (is_minor(count, expected, expected[i]) || holds(n, listed, text))
       continue;
     if (n == LISTED)
@@ -152,13 +164,25 @@ static bool report_beginning(const mistake *m)
   return true;
 }
 
+/* Whether `name=` where both an instruction and ',' could stand is an attribute that lost its comma: it is on the line of what
+ * it belongs to, or has the name of one. */
+static bool is_attribute(const mistake *m)
+{
+  const hl_parser *p = m->p;
+  if (!expects(m, "','"))
+    return false;
+  uint32_t before = p->token_before.end;
+  bool is_same_line = !memchr(p->text + before, '\n', m->range.begin - before);
+  return is_same_line || hl_attr_exists(p->text + m->range.begin, m->range.end - m->range.begin - 1);
+}
+
 /* Where the name of an instruction is expected. */
 static bool report_instruction_name(const mistake *m)
 {
   hl_parser *p = m->p;
   if (!expects(m, "ROOT") && !(expects(m, "%name") && !expects(m, "type") && p->scope))
     return false;
-  if (found(m, "attribute")) {
+  if (found(m, "attribute") && !is_attribute(m)) {
     hl_range name = {m->range.begin, m->range.end - 1};
     const char *text = hl_name_text(p, name);
     hl_error(p->diag, name, HL_RULE_SYNTAX, "a blank is missing between the name '%s' and '='", text);
@@ -198,8 +222,7 @@ static bool report_attribute(const mistake *m)
              hl_name_text(p, m->range));
     return true;
   }
-  if (found(m, "attribute") && expects(m, "','") && !expects(m, "attribute")) {
-    m->p->token.end--;
+  if (found(m, "attribute") && expects(m, "','")) {
     hl_error(p->diag, (hl_range){m->range.begin, m->range.end - 1}, HL_RULE_SYNTAX,
              "',' is missing before the attribute '%s'",
              hl_name_text(p, (hl_range){m->range.begin, m->range.end - 1}));

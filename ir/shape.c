@@ -39,7 +39,7 @@ hl_type_class hl_type_class_of(hl_element_type type)
 hl_element_type hl_type_by_name(const char *name, size_t length)
 {
   for (int i = 0; i < HL_TUPLE; i++)
-    if (!strncmp(types[i].name, name, length) && !types[i].name[length])
+    if (*types[i].name == *name && !strncmp(types[i].name, name, length) && !types[i].name[length])
       return (hl_element_type)i;
   return HL_TYPE_COUNT;
 }
@@ -177,8 +177,8 @@ bool hl_shape_fits(hl_element_type type, int rank, const int64_t *dimensions)
 static void print_layout(hl_str *out, const hl_shape *shape)
 {
   hl_str_add_char(out, '{');
-  for (int i = 0; shape->minor_to_major && i < shape->rank; i++)
-    hl_str_printf(out, "%s%" PRId64, i ? "," : "", shape->minor_to_major[i]);
+  for (int i = 0; i < shape->rank; i++)
+    hl_str_printf(out, "%s%" PRId64, i ? "," : "", shape->minor_to_major ? shape->minor_to_major[i] : shape->rank - 1 - i);
   if (shape->layout_suffix)
     hl_str_printf(out, ":%s", shape->layout_suffix);
   hl_str_add_char(out, '}');
