@@ -34,6 +34,7 @@ typedef struct subscripts {
   int64_t *coefficients; /* one a term and dimension, by term */
   int64_t *low, *high;   /* what the terms reach in each dimension, as far as known */
   bool *is_unknown;      /* a computed index stands in the dimension */
+  bool is_torn;          /* a variable stands in several dimensions */
 } subscripts;
 
 static subscripts new_subscripts(hl_arena *arena, const hl_access *access)
@@ -92,6 +93,7 @@ static bool split_term(subscripts *s, const hl_term *term, int64_t *coefficients
     else if (!reach(s, k, term->index, coefficient))
       return false;
   }
+  s->is_torn = s->is_torn || parts > 1;
   return is_var || parts == 1;
 }
 
@@ -100,6 +102,16 @@ static int64_t overhang(const subscripts *s, int k, int64_t constant)
 {
   int64_t below = -(s->low[k] + constant), above = s->high[k] + constant - (s->dimensions[k] - 1);
   return (below > 0 ? below : 0) + (above > 0 ? above : 0);
+}
+
+/* Outside dimension k one is in the next row: rows that no index counts are no subscripts for a
+ * person. */
+static bool has_rows(const subscripts *s, int k)
+{
+  for (int i = 0; i < k; i++)
+    if (s->dimensions[i] > 1 && s->low[i] == 0 && s->high[i] == 0 && !s->is_unknown[i])
+      return false;
+  return true;
 }
 
 /* Splits the constant, from the last dimension on, to subscripts inside their dimensions where that
@@ -116,7 +128,7 @@ static bool split_constant(subscripts *s, int64_t constant, bool may_overhang)
       constant = (constant - part) / size;
     }
     s->constants[k] = part;
-    if (!may_overhang && !s->is_unknown[k] && overhang(s, k, part) > 0)
+    if (!s->is_unknown[k] && overhang(s, k, part) > 0 && !(may_overhang && has_rows(s, k)))
       return false;
   }
   return true;
@@ -141,9 +153,8 @@ static bool is_far(int64_t value)
   return value > INT64_MAX / 4 || value < INT64_MIN / 4;
 }
 
-static bool split_access(hl_kernel_printer *p, const hl_node *node, subscripts *s)
+static bool split_access(const hl_access *access, bool may_overhang, subscripts *s)
 {
-  const hl_access *access = node->access;
   if (is_far(access->constant) || !set_strides(s))
     return false;
   for (int i = 0; i < access->term_count; i++)
@@ -152,7 +163,7 @@ static bool split_access(hl_kernel_printer *p, const hl_node *node, subscripts *
   for (int k = 0; k < s->rank; k++)
     if (is_far(s->low[k]) || is_far(s->high[k]) || is_far(s->dimensions[k]))
       return false;
-  return split_constant(s, access->constant, is_narrowed(p, node));
+  return split_constant(s, access->constant, may_overhang && !s->is_torn);
 }
 
 static void print_sign(hl_str *out, bool is_negative, bool is_first)
@@ -227,21 +238,37 @@ static void print_flat(hl_kernel_printer *p, const hl_access *access)
   hl_str_add_char(p->out, ']');
 }
 
+/* Large strides first, else in their order: what is read back has its terms in the order of the
+ * text. */
+static hl_access sorted_access(hl_arena *arena, const hl_access *access)
+{
+  hl_access sorted = *access;
+  sorted.terms = HL_ARRAY(arena, access->term_count, hl_term);
+  for (int i = 0; i < access->term_count; i++) {
+    hl_term term = access->terms[i];
+    int at = i;
+    for (; at > 0 && magnitude(sorted.terms[at - 1].stride) < magnitude(term.stride); at--)
+      sorted.terms[at] = sorted.terms[at - 1];
+    sorted.terms[at] = term;
+  }
+  return sorted;
+}
+
 static void print_subscripts(hl_kernel_printer *p, const hl_node *node)
 {
-  const hl_access *access = node->access;
-  if (access->param->rank == 0 && access->term_count == 0 && access->constant == 0) {
+  hl_access access = sorted_access(p->out->arena, node->access);
+  if (access.param->rank == 0 && access.term_count == 0 && access.constant == 0) {
     hl_str_add(p->out, "[]");
     return;
   }
-  subscripts s = new_subscripts(p->out->arena, access);
-  if (!split_access(p, node, &s)) {
-    print_flat(p, access);
+  subscripts s = new_subscripts(p->out->arena, &access);
+  if (!split_access(&access, is_narrowed(p, node), &s)) {
+    print_flat(p, &access);
     return;
   }
   for (int k = 0; k < s.rank; k++) {
     hl_str_add_char(p->out, k ? ',' : '[');
-    print_sum(p, access, s.coefficients + k, s.rank, s.constants[k]);
+    print_sum(p, &access, s.coefficients + k, s.rank, s.constants[k]);
   }
   hl_str_add_char(p->out, ']');
 }
