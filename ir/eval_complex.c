@@ -1,12 +1,9 @@
 /* eval_complex - arithmetic on complex numbers (numerics rule 13). */
-#include "eval_internal.h"
+#include "eval_complex.h"
 
 #include <math.h>
 
-/* The parts of a number, in double; each operation below rounds to the component type. */
-typedef struct pair {
-  double re, im;
-} pair;
+typedef hl_pair pair; /* each operation below rounds to the component type */
 
 /* Operations of the component type. */
 static double in_type(hl_element_type part, double value)
@@ -44,7 +41,12 @@ static hl_scalar scalar_of(hl_element_type part, pair x)
   return (hl_scalar){hl_scalar_of_double(part, x.re).re, hl_scalar_of_double(part, x.im).re};
 }
 
-static pair multiply(hl_element_type t, pair x, pair y)
+hl_pair hl_complex_add(hl_element_type t, hl_pair x, hl_pair y)
+{
+  return (pair){add(t, x.re, y.re), add(t, x.im, y.im)};
+}
+
+hl_pair hl_complex_multiply(hl_element_type t, hl_pair x, hl_pair y)
 {
   return (pair){sub(t, mul(t, x.re, y.re), mul(t, x.im, y.im)), add(t, mul(t, x.re, y.im), mul(t, x.im, y.re))};
 }
@@ -86,7 +88,7 @@ static pair divide_special(hl_element_type t, pair x, pair y, pair result)
   return result;
 }
 
-static pair divide(hl_element_type t, pair x, pair y)
+hl_pair hl_complex_divide(hl_element_type t, hl_pair x, hl_pair y)
 {
   pair result;
   if (fabs(y.re) >= fabs(y.im)) {
@@ -101,32 +103,20 @@ static pair divide(hl_element_type t, pair x, pair y)
   return isnan(result.re) && isnan(result.im) ? divide_special(t, x, y, result) : result;
 }
 
-bool hl_complex_has(hl_opcode opcode)
-{
-  switch (opcode) {
-  case HL_OP_ADD:
-  case HL_OP_SUBTRACT:
-  case HL_OP_MULTIPLY:
-  case HL_OP_DIVIDE:
-  case HL_OP_NEGATE:
-  case HL_OP_REAL:
-  case HL_OP_IMAG:
-  case HL_OP_COMPARE:
-  case HL_OP_SELECT:
-  case HL_OP_CONVERT:
-  case HL_OP_COPY:
-    return true;
-  default:
-    return false;
-  }
-}
-
 hl_scalar hl_complex_unary(hl_opcode opcode, hl_element_type type, hl_scalar x)
 {
-  uint64_t sign = UINT64_C(1) << (hl_type_bits(hl_component_type(type)) - 1);
-  if (opcode == HL_OP_NEGATE)
+  hl_element_type t = hl_component_type(type);
+  uint64_t sign = UINT64_C(1) << (hl_type_bits(t) - 1);
+  switch (opcode) {
+  case HL_OP_NEGATE:
     return (hl_scalar){x.re ^ sign, x.im ^ sign};
-  return hl_scalar_part(opcode == HL_OP_REAL ? x.re : x.im);
+  case HL_OP_REAL:
+    return hl_scalar_part(x.re);
+  case HL_OP_IMAG:
+    return hl_scalar_part(x.im);
+  default:
+    return scalar_of(t, hl_complex_function(opcode, pair_of(t, x)));
+  }
 }
 
 hl_scalar hl_complex_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y)
@@ -135,12 +125,16 @@ hl_scalar hl_complex_binary(hl_opcode opcode, hl_element_type type, hl_scalar x,
   pair a = pair_of(t, x), b = pair_of(t, y);
   switch (opcode) {
   case HL_OP_ADD:
-    return scalar_of(t, (pair){add(t, a.re, b.re), add(t, a.im, b.im)});
+    return scalar_of(t, hl_complex_add(t, a, b));
   case HL_OP_SUBTRACT:
     return scalar_of(t, (pair){sub(t, a.re, b.re), sub(t, a.im, b.im)});
   case HL_OP_MULTIPLY:
-    return scalar_of(t, multiply(t, a, b));
+    return scalar_of(t, hl_complex_multiply(t, a, b));
+  case HL_OP_DIVIDE:
+    return scalar_of(t, hl_complex_divide(t, a, b));
+  case HL_OP_POWER:
+    return scalar_of(t, hl_complex_power(a, b));
   default:
-    return scalar_of(t, divide(t, a, b));
+    return scalar_of(t, hl_complex_atan2(a, b));
   }
 }

@@ -71,8 +71,6 @@ static bool find_exponent(hl_eval *e, const hl_instruction *power, double *expon
 
 hl_element hl_element_of(hl_eval *e, const hl_instruction *ins)
 {
-  if (hl_is_complex(ins->operands[0]->shape->element_type) && !hl_complex_has(ins->opcode))
-    hl_eval_stop(e, "this function of a complex number has no evaluator");
   hl_element element = {.ins = ins,
                         .type = ins->operands[ins->opcode == HL_OP_SELECT]->shape->element_type,
                         .result_type = ins->shape->element_type};

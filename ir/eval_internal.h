@@ -99,8 +99,6 @@ hl_scalar hl_scalar_reduce_precision(hl_element_type type, hl_scalar value, int6
 /* Ops of one type (eval_unary.c, eval_binary.c, eval_complex.c); type is that of the operands. */
 hl_scalar hl_scalar_unary(hl_opcode opcode, hl_element_type type, hl_scalar x);
 hl_scalar hl_scalar_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y);
-/* Complex arithmetic and functions (eval_complex.c). */
-bool hl_complex_has(hl_opcode opcode);
 hl_scalar hl_complex_unary(hl_opcode opcode, hl_element_type type, hl_scalar x);
 hl_scalar hl_complex_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y);
 bool hl_scalar_compare(hl_direction direction, hl_comparison how, hl_element_type type, hl_scalar x, hl_scalar y);
