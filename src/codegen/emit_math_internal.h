@@ -38,8 +38,10 @@ value hl_math_log1p(emitter *e, value x);
 value hl_math_asinh(emitter *e, value x);
 value hl_math_acosh(emitter *e, value x);
 value hl_math_atanh(emitter *e, value x);
-/* x = m 2^k for positive normal x, sqrt(1/2) <= m < sqrt 2. */
-value hl_math_split_exponent(emitter *e, value x, value *k);
+/* x = m 2^(biased - bias) for positive normal x, sqrt(1/2) <= m < sqrt 2; the integer is not negative for any x. */
+value hl_math_split_exponent(emitter *e, value x, value *biased);
+/* biased - bias - offset as a real. */
+value hl_math_exponent(emitter *e, value biased, value offset);
 
 /* emit_math_trig.c, emit_math_reduce.c */
 value hl_math_sin(emitter *e, value x);

@@ -1,12 +1,17 @@
 /* emit_math_log - log, log1p, asinh, acosh, atanh; the steps of ir/eval_math_log.inc. */
 #include "emit_math_internal.h"
 
-value hl_math_split_exponent(emitter *e, value x, value *k)
+value hl_math_split_exponent(emitter *e, value x, value *biased)
 {
-  value bits = bits_of(e, x);
-  value from_half = isub(e, bits, bits_of(e, K(SQRT_HALF)));
-  *k = LLVMBuildAShr(e->builder, from_half, whole(e, fraction_bits(e)), "");
-  return real_of(e, isub(e, bits, shift_left(e, *k, fraction_bits(e))));
+  value mask = whole(e, (UINT64_C(1) << fraction_bits(e)) - 1), root = bits_of(e, K(SQRT_HALF));
+  value from_half = isub(e, bits_of(e, x), isub(e, root, bits_of(e, real(e, 1))));
+  *biased = shift_right(e, from_half, fraction_bits(e));
+  return real_of(e, iadd(e, bit_and(e, from_half, mask), root));
+}
+
+value hl_math_exponent(emitter *e, value biased, value offset)
+{
+  return sub(e, small_to_real(e, biased), add(e, offset, real(e, bias(e))));
 }
 
 /* low: NULL for none. */
@@ -29,29 +34,29 @@ static value log_domain(emitter *e, value r, value x, double least)
 
 value hl_math_log(emitter *e, value x)
 {
-  value tiny = less(e, x, K(MIN_NORMAL)), k;
-  value m = hl_math_split_exponent(e, choose(e, tiny, mul(e, x, K(SCALE_UP)), x), &k);
-  value exponent = sub(e, small_to_real(e, k), choose(e, tiny, K(SCALE_BITS), real(e, 0)));
+  value tiny = less(e, x, K(MIN_NORMAL)), biased;
+  value m = hl_math_split_exponent(e, choose(e, tiny, mul(e, x, K(SCALE_UP)), x), &biased);
+  value exponent = hl_math_exponent(e, biased, choose(e, tiny, K(SCALE_BITS), real(e, 0)));
   return log_domain(e, log_sum(e, sub(e, m, real(e, 1)), NULL, exponent), x, 0);
 }
 
-/* log(1 + x + low) + extra ln 2; low and extra: NULL for none. */
-static value log1p_sum(emitter *e, value x, value low, value extra)
+/* log(1 + x + low) - offset ln 2; low: NULL for none. */
+static value log1p_sum(emitter *e, value x, value low, value offset)
 {
-  value one = real(e, 1), above = greater(e, x, one), k;
+  value one = real(e, 1), above = greater(e, x, one), biased;
   value big = choose(e, above, x, one), small = choose(e, above, one, x);
   value u = add(e, big, small), c = sum_error(e, big, small, u);
   c = low ? add(e, c, low) : c;
-  value m = sub(e, hl_math_split_exponent(e, u, &k), one);
-  value down = power_of_two(e, isub(e, whole(e, (uint64_t)bias(e)), k));
+  value m = sub(e, hl_math_split_exponent(e, u, &biased), one);
+  value down = power_of_two(e, isub(e, whole(e, 2 * (uint64_t)bias(e)), biased));
   c = choose(e, less(e, x, K(ONE_LOST)), mul(e, c, down), real(e, 0));
-  value f = add(e, m, c), exponent = small_to_real(e, k);
-  return log_sum(e, f, sum_error(e, m, c, f), extra ? add(e, exponent, extra) : exponent);
+  value f = add(e, m, c);
+  return log_sum(e, f, sum_error(e, m, c, f), hl_math_exponent(e, biased, offset));
 }
 
 value hl_math_log1p(emitter *e, value x)
 {
-  value r = with_sign(e, magnitude(e, log1p_sum(e, x, NULL, NULL)), x);
+  value r = with_sign(e, magnitude(e, log1p_sum(e, x, NULL, real(e, 0))), x);
   return log_domain(e, r, x, -1);
 }
 
@@ -62,7 +67,7 @@ value hl_math_asinh(emitter *e, value x)
   value root = square_root(e, add(e, one, z));
   value d = choose(e, near, divide(e, z, add(e, one, root)), zero);
   value v = add(e, a, d);
-  value r = log1p_sum(e, v, sum_error(e, a, d, v), choose(e, near, zero, one));
+  value r = log1p_sum(e, v, sum_error(e, a, d, v), choose(e, near, zero, real(e, -1)));
   return with_sign(e, choose(e, less(e, a, infinity(e)), r, a), x);
 }
 
@@ -72,7 +77,7 @@ value hl_math_acosh(emitter *e, value x)
   value t = sub(e, x, one), near = less(e, x, K(ONE_LOST));
   value w = choose(e, near, square_root(e, fused(e, t, t, add(e, t, t))), zero);
   value v = add(e, w, t), low = choose(e, near, sum_error(e, w, t, v), zero);
-  value r = log1p_sum(e, v, low, choose(e, near, zero, one));
+  value r = log1p_sum(e, v, low, choose(e, near, zero, real(e, -1)));
   r = choose(e, less(e, x, infinity(e)), r, infinity(e));
   return choose(e, at_least(e, x, one), r, not_a_number(e));
 }
@@ -82,7 +87,7 @@ value hl_math_atanh(emitter *e, value x)
   value one = real(e, 1), a = magnitude(e, x), b = add(e, a, a), d = sub(e, one, a);
   value v = divide(e, b, d), minus = negate(e, v);
   value rest = fused(e, minus, sub(e, sub(e, one, d), a), fused(e, minus, d, b));
-  value r = mul(e, real(e, 0.5), log1p_sum(e, v, divide(e, rest, d), NULL));
+  value r = mul(e, real(e, 0.5), log1p_sum(e, v, divide(e, rest, d), real(e, 0)));
   value outside = choose(e, equal(e, a, one), infinity(e), not_a_number(e));
   return with_sign(e, choose(e, less(e, a, one), r, outside), x);
 }

@@ -60,38 +60,37 @@ static value log2_factor(emitter *e, value z, value z_low, value *low)
   return v;
 }
 
-static value log2_parts(emitter *e, value a, value exponent, value *low)
+/* log2 a - offset; a is positive and normal. */
+static value log2_parts(emitter *e, value a, value offset, value *low)
 {
-  value k, m = hl_math_split_exponent(e, a, &k), s_low, v_low;
+  value biased, m = hl_math_split_exponent(e, a, &biased), s_low, v_low;
   value s = atanh_argument(e, m, &s_low);
   value z = mul(e, s, s);
   value z_low = fused(e, add(e, s, s), s_low, fused(e, s, s, negate(e, z)));
   value v = log2_factor(e, z, z_low, &v_low);
   value h = mul(e, s, v);
   value h_low = fused(e, s_low, v, fused(e, s, v_low, fused(e, s, v, negate(e, h))));
-  value scale = add(e, small_to_real(e, k), exponent), high = add(e, scale, h);
+  value scale = hl_math_exponent(e, biased, offset), high = add(e, scale, h);
   *low = add(e, sum_error(e, scale, h, high), h_low);
   return high;
 }
 
 static value exp2_sum(emitter *e, value t, value low)
 {
-  value least = K(EXP2_MIN), most = K(EXP2_MAX);
-  value y = clamp_above(e, clamp_below(e, t, least), most);
+  value y = clamp_above(e, clamp_below(e, t, K(EXP2_MIN)), K(EXP2_MAX));
   value magic = real(e, NUMBER(MAGIC) + 2 * bias(e));
   value shifted = add(e, y, magic);
+  low = choose(e, equal(e, t, y), low, real(e, 0));
   value r = add(e, sub(e, y, sub(e, shifted, magic)), low);
-  value p = hl_math_scale_twice(e, fused(e, POLY(EXP2, r), r, real(e, 1)), shifted);
-  p = choose(e, less(e, t, least), real(e, 0), p);
-  return choose(e, greater(e, t, most), infinity(e), p);
+  return hl_math_scale_twice(e, fused(e, POLY(EXP2, r), r, real(e, 1)), shifted);
 }
 
 static value pow_magnitude(emitter *e, value a, value y)
 {
   value tiny = less(e, a, K(MIN_NORMAL)), low;
   value scaled = choose(e, tiny, mul(e, a, K(SCALE_UP)), a);
-  value exponent = choose(e, tiny, real(e, -NUMBER(SCALE_BITS)), real(e, 0));
-  value high = log2_parts(e, scaled, exponent, &low);
+  value offset = choose(e, tiny, K(SCALE_BITS), real(e, 0));
+  value high = log2_parts(e, scaled, offset, &low);
   high = choose(e, greater(e, a, real(e, 0)), high, real(e, -INFINITY));
   high = choose(e, less(e, a, infinity(e)), high, a);
   value t = mul(e, y, high);
