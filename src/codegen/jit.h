@@ -8,18 +8,19 @@
 
 #include "../../ir/arena.h"
 
-typedef struct hl_jit hl_jit;             /* the linker: one serves many executables, from several threads */
+typedef struct hl_jit hl_jit; /* the linker: one serves many executables, from several threads */
 typedef struct hl_jit_module hl_jit_module; /* one linked object */
 
 /* The entry of a compiled program: design section 7. */
 typedef int hl_jit_entry(void *const *arguments, void *const *results, void *workspace);
 
 /* The type of hlo_parallel_for. */
-typedef void hl_parallel_for(void (*body)(void *context, int64_t begin, int64_t end, int32_t worker),
+typedef void hl_parallel_for(void (*body)(void *context, int64_t begin, int64_t end,
+                                          int32_t worker),
                              void *context, int64_t n, int64_t grain, int32_t max_workers);
 
-/* A linker for this process. `hook` is what the objects' hlo_parallel_for is; NULL: loops run on the calling thread. NULL with
- * *error (text in the arena) when LLVM refuses. */
+/* A linker for this process. `hook` is what the objects' hlo_parallel_for is; NULL: loops run on
+ * the calling thread. NULL with *error (text in the arena) when LLVM refuses. */
 hl_jit *hl_jit_new(hl_arena *arena, hl_parallel_for *hook, const char **error);
 /* Frees the linker and the modules that are still there; NULL is allowed. */
 void hl_jit_free(hl_jit *jit);

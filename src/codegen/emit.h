@@ -1,0 +1,147 @@
+/* emit - what the parts of the emitter share: the state, values, and who emits what.
+ *
+ * A value of the loop IR becomes one LLVM value, or several:
+ *   lanes   inside a VECTOR loop the iterations run `width` at a time, and a value that differs
+ * between them is a vector; linear  an integer that is `base + lane * step` stays the scalar `base`
+ * until somebody needs the vector: so indices cost nothing and accesses see their stride; parts
+ * inside a loop with jam=U, U iterations run interleaved, and a value that differs between them has
+ * U parts. What depends on neither is one scalar. Which values differ is found once for each such
+ * loop (emit_variance.c).
+ */
+#ifndef HL_EMIT_H
+#define HL_EMIT_H
+
+#include "codegen.h"
+#include "llvm_util.h"
+
+enum { HL_MAX_LANES = 256, HL_MAX_JAM = 16 };
+
+/* What a NaN in a value may be (numerics rule 2). */
+typedef enum hl_nan {
+  HL_NAN_NONE,  /* there is none, or it is the canonical one */
+  HL_NAN_DIRTY, /* arithmetic made it: any bits now, the canonical ones before anybody sees them */
+  HL_NAN_MOVED  /* it came from memory: the bits stay */
+} hl_nan;
+
+typedef struct hl_value {
+  LLVMValueRef *parts;
+  int part_count;
+  bool is_vector;
+  bool is_linear;
+  hl_nan nan;
+  int64_t step; /* is_linear */
+} hl_value;
+
+/* Bits of hl_emitter.variance. */
+enum { HL_VARIES_BY_LANE = 1, HL_VARIES_BY_PART = 2 };
+
+/* The function under construction and what surrounds the point of emission. */
+typedef struct hl_emitter {
+  hl_arena *arena;
+  hl_llvm l;
+  const hl_program *program;
+  const hl_codegen_options *options;
+  const hl_target_info *target;
+  LLVMTargetMachineRef machine;
+  const struct hl_features *features;
+
+  const hl_step *step;
+  const hl_kernel *kernel;
+  bool is_disjoint;       /* no parameter overlaps one that is written */
+  hl_value *values;       /* by node id */
+  uint8_t *variance;      /* by node id */
+  LLVMValueRef *pointers; /* of the kernel's parameters, by index */
+  int *aligns;            /* known alignment in bytes of each */
+
+  int width;         /* lanes of the VECTOR loop around; 1: none */
+  LLVMValueRef mask; /* lanes that are there: <width x i1>; NULL: all */
+  int jam;           /* iterations of the jammed loop around; 1: none */
+  bool is_streaming; /* inside a loop whose streaming stores are aligned */
+  int kernel_count;  /* functions made so far, for names */
+} hl_emitter;
+
+/* Facts of the CPU that the emitter needs beyond hl_target_info (target.c). */
+typedef struct hl_features {
+  bool has_fma, has_f16c, has_avx2, has_avx512, has_rounding, has_neon;
+  bool has_hard_f32, has_hard_f64;
+} hl_features;
+
+/* target.c: a machine for resolved options; NULL with *error. */
+LLVMTargetMachineRef hl_target_machine(hl_arena *arena, const hl_codegen_options *options,
+                                       hl_target_info *info, hl_features *features,
+                                       const char **error);
+
+/* emit_expr.c: values. */
+void hl_value_set(hl_emitter *e, const hl_node *node, hl_value value);
+void hl_value_set_scalar(hl_emitter *e, const hl_node *node, LLVMValueRef value, hl_nan nan);
+/* Part `part` of a node's value as a scalar (lanes 1) or a vector of `lanes`: splats and expands.
+ * NaN bits as they are. */
+LLVMValueRef hl_emit_raw(hl_emitter *e, const hl_node *node, int part, int lanes);
+/* The same with the canonical NaN where arithmetic made one. */
+LLVMValueRef hl_emit_clean(hl_emitter *e, const hl_node *node, int part, int lanes);
+/* How many parts a result has that is made of these nodes; and how many lanes. */
+int hl_emit_part_count(hl_emitter *e, hl_node *const *operands, int count);
+int hl_emit_lane_count(hl_emitter *e, hl_node *const *operands, int count);
+void hl_emit_op(hl_emitter *e, const hl_node *node); /* every scalar op, CONST included */
+LLVMValueRef hl_emit_canonical(hl_emitter *e, LLVMValueRef x);
+
+/* emit_expr_arith.c, emit_expr_int.c, emit_expr_convert.c: one op on LLVM values, all scalar or all
+ * of the same lanes. */
+LLVMValueRef hl_emit_float_op(hl_emitter *e, hl_loop_op op, const LLVMValueRef *args);
+LLVMValueRef hl_emit_int_op(hl_emitter *e, hl_loop_op op, bool is_signed, const LLVMValueRef *args);
+LLVMValueRef hl_emit_pred_op(hl_emitter *e, hl_loop_op op, const LLVMValueRef *args);
+/* An op by the class of its type, as a combiner needs it. */
+LLVMValueRef hl_emit_combine(hl_emitter *e, hl_loop_op op, hl_element_type type, LLVMValueRef a,
+                             LLVMValueRef b);
+LLVMValueRef hl_emit_convert(hl_emitter *e, hl_element_type from, hl_element_type to,
+                             LLVMValueRef x);
+LLVMValueRef hl_emit_precision(hl_emitter *e, hl_element_type type, int exponent_bits,
+                               int mantissa_bits, LLVMValueRef x);
+LLVMValueRef hl_emit_fma(hl_emitter *e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+LLVMValueRef hl_emit_fast(hl_emitter *e,
+                          LLVMValueRef value); /* the user's float flags on an instruction */
+
+/* emit_soft.c: replaces intrinsics that the target has no instruction for by functions of our own.
+ */
+void hl_emit_soft_functions(hl_emitter *e);
+
+/* emit_access.c */
+void hl_emit_load(hl_emitter *e, const hl_node *node);
+void hl_emit_store(hl_emitter *e, const hl_node *node);
+
+/* emit_loop.c */
+void hl_emit_block(hl_emitter *e, const hl_block *block);
+/* min(extent, max(limit, 0)) of variable `k`. */
+LLVMValueRef hl_emit_extent(hl_emitter *e, const hl_loop *loop, int k);
+void hl_emit_if(hl_emitter *e, const hl_node *node);
+/* Bytes of the widest type whose values differ between lanes. */
+int hl_emit_widest(const hl_emitter *e, const hl_block *block);
+/* Lane l of `width` is there when start + l < end. */
+LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef end, int width);
+
+/* emit_reduce.c, emit_reduce_vector.c */
+void hl_emit_reduce(hl_emitter *e, const hl_node *node);
+void hl_emit_fold(hl_emitter *e, const hl_node *node);
+bool hl_emit_vector_reduce(hl_emitter *e, const hl_node *node); /* false: not one that it can do */
+
+/* emit_variance.c: marks what in the loop's body differs between the iterations of its variable. */
+void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);
+/* Whether the body has loops whose limits, or branches whose conditions, carry the bit. */
+bool hl_emit_control_varies(hl_emitter *e, const hl_block *block, uint8_t bit, bool with_branches);
+
+/* emit_kernel.c: the function of a kernel. */
+LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step);
+LLVMTypeRef hl_emit_kernel_type(hl_emitter *e, const hl_kernel *kernel);
+void hl_emit_parallel(hl_emitter *e, const hl_node *node);
+
+/* emit_module.c */
+void hl_emit_program(hl_emitter *e);
+void hl_emit_function_attributes(hl_emitter *e, LLVMValueRef function);
+/* Puts the floating environment of rule 1 in place; leave restores what enter returned. */
+LLVMValueRef hl_emit_fenv_enter(hl_emitter *e);
+void hl_emit_fenv_leave(hl_emitter *e, LLVMValueRef saved);
+
+/* object.c: passes, verification and bytes. */
+bool hl_object_write(hl_emitter *e, hl_code_kind kind, hl_code *code, const char **error);
+
+#endif

@@ -1,0 +1,281 @@
+/* emit_loop.c - blocks and for loops: serial, interleaved (jam) and vector.
+ *
+ * A VECTOR loop runs `width` iterations at once: four registers of the widest type in its body, so
+ * that independent operations hide each other's latency. What is left at the end is done by one
+ * masked round where the target masks memory accesses, else one by one. Which of these ran never
+ * shows in the bits.
+ */
+#include "emit.h"
+
+LLVMValueRef hl_emit_extent(hl_emitter *e, const hl_loop *loop, int k)
+{
+  LLVMValueRef extent = hl_llvm_i64(&e->l, loop->extents[k]);
+  if (!loop->limits || !loop->limits[k])
+    return extent;
+  LLVMValueRef limit = hl_emit_raw(e, loop->limits[k], 0, 1);
+  limit = hl_llvm_call2(&e->l, "llvm.smin", limit, extent);
+  return hl_llvm_call2(&e->l, "llvm.smax", limit, hl_llvm_i64(&e->l, 0));
+}
+
+/* Vector loops. */
+
+/* Additions and products of indices mostly stay linear and become addresses. */
+static bool is_index_arithmetic(const hl_node *node)
+{
+  return (node->type == HL_S64 || node->type == HL_TOKEN) &&
+         (node->op == HL_LOOP_CONST || node->op == HL_LOOP_ADD || node->op == HL_LOOP_SUB ||
+          node->op == HL_LOOP_MUL || node->op == HL_LOOP_STORE);
+}
+
+int hl_emit_widest(const hl_emitter *e, const hl_block *block)
+{
+  int bytes = 1;
+  for (const hl_node *node = block->first; node; node = node->next) {
+    int own = 1;
+    if (node->op == HL_LOOP_IF) {
+      int then = hl_emit_widest(e, &node->branch->then),
+          otherwise = hl_emit_widest(e, &node->branch->otherwise);
+      own = then > otherwise ? then : otherwise;
+    } else if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD) {
+      own = hl_emit_widest(e, &node->loop->body);
+    } else if ((e->variance[node->id] & HL_VARIES_BY_LANE) && !is_index_arithmetic(node)) {
+      own = hl_type_bytes(node->type);
+    }
+    bytes = own > bytes ? own : bytes;
+  }
+  return bytes;
+}
+
+static int choose_width(hl_emitter *e, const hl_loop *loop)
+{
+  if (e->options->opt_level < 2 || e->target->vector_bytes == 0 || e->width > 1)
+    return 1;
+  hl_emit_variance(e, loop, HL_VARIES_BY_LANE);
+  if (hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_LANE, false))
+    return 1;
+  int registers = e->jam > 1 ? 2 : 4;
+  int width = registers * e->target->vector_bytes / hl_emit_widest(e, &loop->body);
+  width = width > HL_MAX_LANES ? HL_MAX_LANES : width;
+  while (width > 1 && width / 2 >= loop->extents[0])
+    width /= 2;
+  return loop->extents[0] < 4 ? 1 : width;
+}
+
+/* Types that the target cannot mask in memory are taken one by one in the tail. */
+static bool has_narrow_access(const hl_block *block)
+{
+  for (const hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_LOAD || node->op == HL_LOOP_STORE) {
+      if (hl_type_bytes(node->access->param->type) < 4)
+        return true;
+    } else if (node->op == HL_LOOP_IF) {
+      if (has_narrow_access(&node->branch->then) || has_narrow_access(&node->branch->otherwise))
+        return true;
+    } else if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD) {
+      if (has_narrow_access(&node->loop->body))
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool masks_tail(const hl_emitter *e, const hl_loop *loop)
+{
+  return e->features->has_avx512 || (e->features->has_avx2 && !has_narrow_access(&loop->body));
+}
+
+static void set_lane_var(hl_emitter *e, const hl_node *var, LLVMValueRef base)
+{
+  hl_value_set_scalar(e, var, base, HL_NAN_NONE);
+  e->values[var->id].is_linear = e->width > 1;
+  e->values[var->id].step = 1;
+}
+
+static void emit_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end,
+                       int width)
+{
+  hl_llvm_loop rounds;
+  hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, end, width, NULL, 0);
+  e->width = width;
+  set_lane_var(e, loop->vars[0], rounds.index);
+  hl_emit_block(e, &loop->body);
+  e->width = 1;
+  hl_llvm_loop_end(&e->l, &rounds);
+}
+
+LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef end, int width)
+{
+  LLVMValueRef left = LLVMBuildSub(e->l.builder, end, start, "");
+  left = LLVMBuildTrunc(e->l.builder, left, e->l.i32, "");
+  LLVMValueRef lanes = hl_llvm_iota(&e->l, e->l.i32, width, 0, 1);
+  return LLVMBuildICmp(e->l.builder, LLVMIntSLT, lanes, hl_llvm_splat(&e->l, left, width), "");
+}
+
+static void emit_masked_round(hl_emitter *e, const hl_loop *loop, LLVMValueRef start,
+                              LLVMValueRef end, int width)
+{
+  hl_llvm_if branch =
+      hl_llvm_if_begin(&e->l, LLVMBuildICmp(e->l.builder, LLVMIntSLT, start, end, ""));
+  e->width = width;
+  e->mask = hl_emit_tail_mask(e, start, end, width);
+  set_lane_var(e, loop->vars[0], start);
+  hl_emit_block(e, &loop->body);
+  e->mask = NULL;
+  e->width = 1;
+  hl_llvm_if_end(&e->l, &branch);
+}
+
+static bool is_zero(LLVMValueRef x)
+{
+  return LLVMIsAConstantInt(x) && LLVMConstIntGetSExtValue(x) == 0;
+}
+
+static void emit_vector_for(hl_emitter *e, const hl_node *node, int width)
+{
+  const hl_loop *loop = node->loop;
+  LLVMValueRef count = hl_emit_extent(e, loop, 0), zero = hl_llvm_i64(&e->l, 0);
+  LLVMValueRef whole = LLVMBuildAnd(e->l.builder, count, hl_llvm_i64(&e->l, -width), "");
+  if (!is_zero(whole))
+    emit_lanes(e, loop, zero, whole, width);
+  if (is_zero(LLVMBuildSub(e->l.builder, count, whole, "")))
+    return;
+  if (masks_tail(e, loop))
+    emit_masked_round(e, loop, whole, count, width);
+  else
+    emit_lanes(e, loop, whole, count, 1);
+}
+
+/* Serial loops, `step` iterations a round. */
+
+static void set_part_var(hl_emitter *e, const hl_node *var, LLVMValueRef base, int parts)
+{
+  hl_value value = {.part_count = parts, .parts = HL_ARRAY(e->arena, parts, LLVMValueRef)};
+  for (int i = 0; i < parts; i++)
+    value.parts[i] = LLVMBuildAdd(e->l.builder, base, hl_llvm_i64(&e->l, i), "");
+  hl_value_set(e, var, value);
+}
+
+static void emit_rounds(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end,
+                        int jam)
+{
+  int outer_jam = e->jam;
+  hl_llvm_loop rounds;
+  hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, end, jam, NULL, 0);
+  if (jam > 1)
+    e->jam = jam;
+  set_part_var(e, loop->vars[0], rounds.index, jam);
+  hl_emit_block(e, &loop->body);
+  e->jam = outer_jam;
+  hl_llvm_loop_end(&e->l, &rounds);
+}
+
+static int choose_jam(hl_emitter *e, const hl_loop *loop)
+{
+  if (loop->jam < 2 || e->options->opt_level < 2 || e->jam > 1 || loop->extents[0] < loop->jam)
+    return 1;
+  hl_emit_variance(e, loop, HL_VARIES_BY_PART);
+  if (hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_PART, true))
+    return 1;
+  return loop->jam > HL_MAX_JAM ? HL_MAX_JAM : loop->jam;
+}
+
+static void emit_serial_for(hl_emitter *e, const hl_node *node)
+{
+  const hl_loop *loop = node->loop;
+  int jam = choose_jam(e, loop);
+  LLVMValueRef count = hl_emit_extent(e, loop, 0), zero = hl_llvm_i64(&e->l, 0);
+  if (jam == 1) {
+    emit_rounds(e, loop, zero, count, 1);
+    return;
+  }
+  LLVMValueRef rest = LLVMBuildURem(e->l.builder, count, hl_llvm_i64(&e->l, jam), "");
+  LLVMValueRef whole = LLVMBuildSub(e->l.builder, count, rest, "");
+  emit_rounds(e, loop, zero, whole, jam);
+  if (!is_zero(rest))
+    emit_rounds(e, loop, whole, count, 1);
+}
+
+static void emit_for(hl_emitter *e, const hl_node *node)
+{
+  const hl_loop *loop = node->loop;
+  if (loop->extents[0] == 0)
+    return;
+  if (loop->mode == HL_MODE_PARALLEL && !node->block->owner) {
+    hl_emit_parallel(e, node);
+    return;
+  }
+  int width = loop->mode == HL_MODE_VECTOR ? choose_width(e, loop) : 1;
+  if (width > 1)
+    emit_vector_for(e, node, width);
+  else
+    emit_serial_for(e, node);
+}
+
+/* Branches. */
+
+/* Lanes disagree: each side runs under its mask, and not at all where no lane takes it (its
+ * accesses may lie outside then). */
+static void emit_masked_block(hl_emitter *e, const hl_block *block, LLVMValueRef condition)
+{
+  LLVMValueRef outer = e->mask;
+  LLVMValueRef mask = outer ? LLVMBuildAnd(e->l.builder, outer, condition, "") : condition;
+  if (!block->first)
+    return;
+  hl_llvm_if branch = hl_llvm_if_begin(&e->l, hl_llvm_call1(&e->l, "llvm.vector.reduce.or", mask));
+  e->mask = mask;
+  hl_emit_block(e, block);
+  e->mask = outer;
+  hl_llvm_if_end(&e->l, &branch);
+}
+
+void hl_emit_if(hl_emitter *e, const hl_node *node)
+{
+  int lanes = hl_emit_lane_count(e, node->operands, 1);
+  LLVMValueRef condition = hl_emit_raw(e, node->operands[0], 0, lanes);
+  if (lanes > 1) {
+    emit_masked_block(e, &node->branch->then, condition);
+    emit_masked_block(e, &node->branch->otherwise, LLVMBuildNot(e->l.builder, condition, ""));
+    return;
+  }
+  hl_llvm_if branch = hl_llvm_if_begin(&e->l, condition);
+  hl_emit_block(e, &node->branch->then);
+  if (node->branch->otherwise.first) {
+    hl_llvm_if_else(&e->l, &branch);
+    hl_emit_block(e, &node->branch->otherwise);
+  }
+  hl_llvm_if_end(&e->l, &branch);
+}
+
+static void emit_node(hl_emitter *e, const hl_node *node)
+{
+  switch (node->op) {
+  case HL_LOOP_LOAD:
+    hl_emit_load(e, node);
+    break;
+  case HL_LOOP_STORE:
+    hl_emit_store(e, node);
+    break;
+  case HL_LOOP_FOR:
+    emit_for(e, node);
+    break;
+  case HL_LOOP_REDUCE:
+    hl_emit_reduce(e, node);
+    break;
+  case HL_LOOP_FOLD:
+    hl_emit_fold(e, node);
+    break;
+  case HL_LOOP_IF:
+    hl_emit_if(e, node);
+    break;
+  case HL_LOOP_RESULT: /* set with its loop */
+    break;
+  default:
+    hl_emit_op(e, node);
+  }
+}
+
+void hl_emit_block(hl_emitter *e, const hl_block *block)
+{
+  for (const hl_node *node = block->first; node; node = node->next)
+    emit_node(e, node);
+}

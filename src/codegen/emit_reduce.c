@@ -1,0 +1,597 @@
+/* emit_reduce.c - reductions and folds as nests of scalar loops; around them may be vector and
+ * jammed loops.
+ *
+ * The accumulators are carried from iteration to iteration: as many as there are parts, each a
+ * vector where the yields are, on as many levels as the order has blocks inside blocks (numerics
+ * rules 4 and 8). A level that is full is joined to the next and starts at the identity again. At
+ * the end all levels are joined, lowest first: joining an identity changes nothing, so that a last
+ * block needs no test. The innermost loop is cut where a block ends and so has no test either.
+ *
+ * The lanes of ROW are an array on the stack. Rows that matter take emit_reduce_vector.c instead.
+ */
+#include "emit_reduce.h"
+
+enum { MAX_LEVELS = 8 };
+
+typedef struct accumulator {
+  const hl_combiner *combiner;
+  int yield, lanes, parts, levels;
+  int64_t block;        /* elements of a block of level 0; 0: none */
+  int first;            /* in carried: parts of level 0, parts of level 1, ... */
+  LLVMValueRef *memory; /* ROW: by part, levels of L lanes */
+} accumulator;
+
+/* A loop nest under emission. */
+typedef struct nest {
+  hl_emitter *e;
+  const hl_node *node;
+  const hl_loop *loop;
+  accumulator *accumulators;
+  LLVMValueRef *carried;
+  int carried_count;
+  int64_t block;        /* the smallest; 0: no blocks */
+  int counter;          /* in carried: elements so far, where blocks or ROW need it; else -1 */
+  LLVMValueRef element; /* elements before this one: with counter >= 0 */
+} nest;
+
+int hl_row_lanes(hl_element_type type)
+{
+  return 128 / hl_type_bytes(type);
+}
+
+int hl_block_levels(int64_t count, int64_t block)
+{
+  int levels = 1;
+  for (int64_t held = block; held < count && levels < MAX_LEVELS; levels++)
+    held = held > INT64_MAX / block ? INT64_MAX : held * block;
+  return levels;
+}
+
+int64_t hl_loop_count(const hl_loop *loop)
+{
+  int64_t count = 1;
+  for (int i = 0; i < loop->var_count; i++)
+    count *= loop->extents[i];
+  return count;
+}
+
+int hl_first_yield(const hl_loop *loop, int index)
+{
+  int at = 0;
+  for (int i = 0; i < index; i++)
+    at += loop->combiners[i].order == HL_ORDER_DOT ? 2 : 1;
+  return at;
+}
+
+void hl_emit_set_result(hl_emitter *e, const hl_node *node, int index, hl_value value)
+{
+  for (const hl_node *n = node->next; n && n->op == HL_LOOP_RESULT; n = n->next)
+    if (n->operands[0] == node && n->index == index)
+      hl_value_set(e, n, value);
+}
+
+/* Identities. */
+
+static uint64_t float_identity(hl_element_type type, hl_loop_op op)
+{
+  uint64_t infinity = type == HL_F64 ? UINT64_C(0x7ff0000000000000) : 0x7f800000;
+  uint64_t sign = type == HL_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+  switch (op) {
+  case HL_LOOP_ADD:
+    return sign;
+  case HL_LOOP_MUL:
+    return hl_float_encode(type, 1);
+  case HL_LOOP_MAX:
+    return infinity | sign;
+  default: /* MIN */
+    return infinity;
+  }
+}
+
+static uint64_t int_identity(hl_element_type type, hl_loop_op op)
+{
+  bool is_signed = hl_type_class_of(type) == HL_CLASS_SIGNED;
+  uint64_t ones = UINT64_MAX >> (64 - hl_type_bits(type));
+  uint64_t top = is_signed ? ones >> 1 : ones;
+  switch (op) {
+  case HL_LOOP_MUL:
+    return 1;
+  case HL_LOOP_MAX:
+    return is_signed ? ~top & ones : 0;
+  case HL_LOOP_MIN:
+    return top;
+  case HL_LOOP_AND:
+    return ones;
+  default: /* ADD, OR, XOR */
+    return 0;
+  }
+}
+
+LLVMValueRef hl_emit_identity(hl_emitter *e, const hl_combiner *combiner, int lanes)
+{
+  LLVMTypeRef type = hl_llvm_type(&e->l, combiner->type, lanes);
+  if (combiner->order == HL_ORDER_DOT)
+    return LLVMConstNull(type);
+  if (combiner->type == HL_F32 || combiner->type == HL_F64)
+    return hl_llvm_bits(&e->l, type, float_identity(combiner->type, combiner->combine));
+  return hl_llvm_int(type, int_identity(combiner->type, combiner->combine));
+}
+
+static LLVMValueRef combine(hl_emitter *e, const hl_combiner *c, LLVMValueRef a, LLVMValueRef b)
+{
+  return hl_emit_combine(e, c->combine, c->type, a, b);
+}
+
+LLVMValueRef hl_emit_tree(hl_emitter *e, const hl_combiner *combiner, LLVMValueRef lanes)
+{
+  int n = hl_llvm_lanes(lanes);
+  for (int h = n / 2; h >= 1; h /= 2) {
+    LLVMValueRef low = hl_llvm_slice(&e->l, lanes, 0, h), high = hl_llvm_slice(&e->l, lanes, h, h);
+    lanes = combine(e, combiner, low, high);
+  }
+  return lanes;
+}
+
+/* Accumulators. */
+
+static bool carries(const hl_emitter *e, const hl_node *node, uint8_t bit)
+{
+  return e->variance[node->id] & bit;
+}
+
+static int64_t block_of(hl_order order)
+{
+  return order == HL_ORDER_ROW   ? HL_ROW_BLOCK
+         : order == HL_ORDER_COL ? HL_COL_BLOCK
+         : order == HL_ORDER_DOT ? HL_DOT_BLOCK
+                                 : 0;
+}
+
+/* A dot has two levels at most: its block sums are added in one chain. */
+static void plan_levels(accumulator *a, int64_t count)
+{
+  int64_t block = block_of(a->combiner->order);
+  a->levels = block ? hl_block_levels(count, block) : 1;
+  if (a->combiner->order == HL_ORDER_DOT && a->levels > 2)
+    a->levels = 2;
+  a->block = a->levels > 1 ? block : 0;
+}
+
+static accumulator plan_accumulator(hl_emitter *e, const hl_loop *loop, int index)
+{
+  accumulator a = {.combiner = &loop->combiners[index], .lanes = 1, .parts = 1};
+  a.yield = hl_first_yield(loop, index);
+  int yields = a.combiner->order == HL_ORDER_DOT ? 2 : 1;
+  for (int i = 0; i < yields; i++) {
+    if (e->width > 1 && carries(e, loop->yields[a.yield + i], HL_VARIES_BY_LANE))
+      a.lanes = e->width;
+    if (e->jam > 1 && carries(e, loop->yields[a.yield + i], HL_VARIES_BY_PART))
+      a.parts = e->jam;
+  }
+  plan_levels(&a, hl_loop_count(loop));
+  return a;
+}
+
+static LLVMValueRef *carried_at(const nest *n, const accumulator *a, int level, int part)
+{
+  return &n->carried[a->first + level * a->parts + part];
+}
+
+/* The array of ROW. */
+
+static LLVMTypeRef lane_type(hl_emitter *e, const accumulator *a)
+{
+  return hl_llvm_type(&e->l, a->combiner->type, a->lanes);
+}
+
+static LLVMValueRef lane_pointer(const nest *n, const accumulator *a, int level, int part,
+                                 LLVMValueRef slot)
+{
+  const hl_llvm *l = &n->e->l;
+  int lanes = hl_row_lanes(a->combiner->type);
+  LLVMValueRef at = LLVMBuildAnd(l->builder, slot, hl_llvm_i64(l, lanes - 1), "");
+  at = LLVMBuildAdd(l->builder, at, hl_llvm_i64(l, (int64_t)level * lanes), "");
+  return hl_llvm_gep(l, lane_type(n->e, a), a->memory[part], at);
+}
+
+static void row_take(const nest *n, const accumulator *a, int level, int part, LLVMValueRef slot,
+                     LLVMValueRef x)
+{
+  LLVMBuilderRef b = n->e->l.builder;
+  LLVMValueRef at = lane_pointer(n, a, level, part, slot);
+  LLVMValueRef old = LLVMBuildLoad2(b, lane_type(n->e, a), at, "");
+  LLVMBuildStore(b, combine(n->e, a->combiner, old, x), at);
+}
+
+static void row_clear(const nest *n, const accumulator *a, int level, int part)
+{
+  LLVMValueRef identity = hl_emit_identity(n->e, a->combiner, a->lanes);
+  for (int i = 0; i < hl_row_lanes(a->combiner->type); i++)
+    LLVMBuildStore(n->e->l.builder, identity,
+                   lane_pointer(n, a, level, part, hl_llvm_i64(&n->e->l, i)));
+}
+
+static LLVMValueRef row_value(const nest *n, const accumulator *a, int level, int part)
+{
+  LLVMValueRef lanes[64];
+  int count = hl_row_lanes(a->combiner->type);
+  for (int i = 0; i < count; i++)
+    lanes[i] = LLVMBuildLoad2(n->e->l.builder, lane_type(n->e, a),
+                              lane_pointer(n, a, level, part, hl_llvm_i64(&n->e->l, i)), "");
+  for (int h = count / 2; h >= 1; h /= 2)
+    for (int i = 0; i < h; i++)
+      lanes[i] = combine(n->e, a->combiner, lanes[i], lanes[i + h]);
+  return lanes[0];
+}
+
+/* Blocks. */
+
+static int64_t power(int64_t base, int exponent)
+{
+  int64_t result = 1;
+  for (int i = 0; i < exponent && result <= INT64_MAX / base; i++)
+    result *= base;
+  return result;
+}
+
+/* Whether `held` elements, a power of two, divide those so far. */
+static LLVMValueRef is_full(const nest *n, int64_t held)
+{
+  const hl_llvm *l = &n->e->l;
+  LLVMValueRef rest =
+      LLVMBuildAnd(l->builder, n->carried[n->counter], hl_llvm_i64(l, held - 1), "");
+  return LLVMBuildICmp(l->builder, LLVMIntEQ, rest, hl_llvm_i64(l, 0), "");
+}
+
+static void flush_level(const nest *n, const accumulator *a, int level)
+{
+  LLVMBuilderRef b = n->e->l.builder;
+  LLVMValueRef full = is_full(n, power(a->block, level + 1));
+  LLVMValueRef identity = hl_emit_identity(n->e, a->combiner, a->lanes);
+  for (int part = 0; part < a->parts; part++) {
+    LLVMValueRef *low = carried_at(n, a, level, part), *high = carried_at(n, a, level + 1, part);
+    LLVMValueRef joined = combine(n->e, a->combiner, *high, *low);
+    *high = LLVMBuildSelect(b, full, joined, *high, "");
+    *low = LLVMBuildSelect(b, full, identity, *low, "");
+  }
+}
+
+/* The block that has just ended has number (elements so far - 1) / its size. */
+static void flush_row_level(const nest *n, const accumulator *a, int level)
+{
+  const hl_llvm *l = &n->e->l;
+  int64_t held = power(a->block, level + 1);
+  hl_llvm_if branch = hl_llvm_if_begin(l, is_full(n, held));
+  LLVMValueRef last = LLVMBuildSub(l->builder, n->carried[n->counter], hl_llvm_i64(l, 1), "");
+  LLVMValueRef number = LLVMBuildUDiv(l->builder, last, hl_llvm_i64(l, held), "");
+  for (int part = 0; part < a->parts; part++) {
+    row_take(n, a, level + 1, part, number, row_value(n, a, level, part));
+    row_clear(n, a, level, part);
+  }
+  hl_llvm_if_end(l, &branch);
+}
+
+static void flush(const nest *n)
+{
+  for (int i = 0; i < n->loop->result_count; i++) {
+    const accumulator *a = &n->accumulators[i];
+    for (int level = 0; level + 1 < a->levels; level++) {
+      if (a->memory)
+        flush_row_level(n, a, level);
+      else
+        flush_level(n, a, level);
+    }
+  }
+}
+
+/* The body, once. */
+
+static LLVMValueRef take_dot(const nest *n, const accumulator *a, int part, LLVMValueRef sum)
+{
+  hl_emitter *e = n->e;
+  LLVMValueRef l = hl_emit_raw(e, n->loop->yields[a->yield], part, a->lanes);
+  LLVMValueRef r = hl_emit_raw(e, n->loop->yields[a->yield + 1], part, a->lanes);
+  if (a->combiner->type == HL_F32 || a->combiner->type == HL_F64)
+    return hl_emit_fma(e, l, r, sum);
+  return LLVMBuildAdd(e->l.builder, sum, LLVMBuildMul(e->l.builder, l, r, ""), "");
+}
+
+static void take(const nest *n, const accumulator *a, int part)
+{
+  LLVMValueRef *sum = a->memory ? NULL : carried_at(n, a, 0, part);
+  if (a->combiner->order == HL_ORDER_DOT) {
+    *sum = take_dot(n, a, part, *sum);
+    return;
+  }
+  LLVMValueRef x = hl_emit_raw(n->e, n->loop->yields[a->yield], part, a->lanes);
+  if (a->memory)
+    row_take(n, a, 0, part, n->element, x);
+  else
+    *sum = combine(n->e, a->combiner, *sum, x);
+}
+
+static void emit_reduce_body(nest *n)
+{
+  hl_emit_block(n->e, &n->loop->body);
+  for (int i = 0; i < n->loop->result_count; i++)
+    for (int part = 0; part < n->accumulators[i].parts; part++)
+      take(n, &n->accumulators[i], part);
+}
+
+/* Carried values of a fold, one after the other by part. */
+typedef struct fold_value {
+  int lanes, parts, first;
+  bool is_clean; /* moved and made NaNs meet in it */
+} fold_value;
+
+static void emit_fold_body(nest *n, const fold_value *values)
+{
+  hl_emitter *e = n->e;
+  const hl_loop *loop = n->loop;
+  for (int i = 0; i < loop->result_count; i++) {
+    hl_value value = {.parts = HL_ARRAY(e->arena, values[i].parts, LLVMValueRef),
+                      .part_count = values[i].parts,
+                      .is_vector = values[i].lanes > 1,
+                      .nan = values[i].is_clean ? HL_NAN_MOVED : HL_NAN_DIRTY};
+    for (int part = 0; part < values[i].parts; part++)
+      value.parts[part] = n->carried[values[i].first + part];
+    hl_value_set(e, loop->accs[i], value);
+  }
+  hl_emit_block(e, &loop->body);
+  for (int i = 0; i < loop->result_count; i++)
+    for (int part = 0; part < values[i].parts; part++)
+      n->carried[values[i].first + part] =
+          values[i].is_clean ? hl_emit_clean(e, loop->yields[i], part, values[i].lanes)
+                             : hl_emit_raw(e, loop->yields[i], part, values[i].lanes);
+}
+
+/* Loops. */
+
+typedef struct nest_body {
+  const fold_value *fold; /* NULL: a REDUCE */
+} nest_body;
+
+static void emit_body(nest *n, const nest_body *body)
+{
+  if (body->fold)
+    emit_fold_body(n, body->fold);
+  else
+    emit_reduce_body(n);
+}
+
+static void emit_plain_loop(nest *n, const nest_body *body, int k, LLVMValueRef start,
+                            LLVMValueRef end)
+{
+  hl_emitter *e = n->e;
+  hl_llvm_loop loop;
+  hl_llvm_loop_begin(&e->l, e->arena, &loop, start, end, 1, n->carried, n->carried_count);
+  hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
+  if (n->counter >= 0) {
+    LLVMValueRef passed = LLVMBuildSub(e->l.builder, loop.index, start, "");
+    n->element = LLVMBuildAdd(e->l.builder, n->carried[n->counter], passed, "");
+  }
+  emit_body(n, body);
+  hl_llvm_loop_end(&e->l, &loop);
+}
+
+static void count_elements(nest *n, LLVMValueRef start, LLVMValueRef end)
+{
+  LLVMBuilderRef b = n->e->l.builder;
+  LLVMValueRef passed = LLVMBuildSub(b, end, start, "");
+  n->carried[n->counter] = LLVMBuildAdd(b, n->carried[n->counter], passed, "");
+}
+
+/* The innermost loop in pieces that end where a block does. */
+static void emit_blocked_loop(nest *n, const nest_body *body, int k, LLVMValueRef count)
+{
+  const hl_llvm *l = &n->e->l;
+  hl_llvm_loop pieces;
+  hl_llvm_loop_begin(l, n->e->arena, &pieces, hl_llvm_i64(l, 0), count, 1, n->carried,
+                     n->carried_count);
+  LLVMValueRef used =
+      LLVMBuildAnd(l->builder, n->carried[n->counter], hl_llvm_i64(l, n->block - 1), "");
+  LLVMValueRef room = LLVMBuildSub(l->builder, hl_llvm_i64(l, n->block), used, "");
+  if (n->loop->var_count == 1)
+    room = hl_llvm_i64(l, n->block);
+  LLVMValueRef end = LLVMBuildAdd(l->builder, pieces.index, room, "");
+  end = hl_llvm_call2(l, "llvm.smin", end, count);
+  emit_plain_loop(n, body, k, pieces.index, end);
+  count_elements(n, pieces.index, end);
+  flush(n);
+  pieces.step = LLVMBuildSub(l->builder, end, pieces.index, "");
+  hl_llvm_loop_end(l, &pieces);
+}
+
+static void emit_innermost(nest *n, const nest_body *body, int k)
+{
+  LLVMValueRef count = hl_emit_extent(n->e, n->loop, k), zero = hl_llvm_i64(&n->e->l, 0);
+  if (n->block) {
+    emit_blocked_loop(n, body, k, count);
+    return;
+  }
+  emit_plain_loop(n, body, k, zero, count);
+  if (n->counter >= 0)
+    count_elements(n, zero, count);
+}
+
+/* Depth is the number of variables: at most HL_LIMIT_RANK of a reduce and its window. */
+static void emit_nest(nest *n, const nest_body *body, int k)
+{
+  hl_emitter *e = n->e;
+  if (k == n->loop->var_count - 1) {
+    emit_innermost(n, body, k);
+    return;
+  }
+  hl_llvm_loop loop;
+  hl_llvm_loop_begin(&e->l, e->arena, &loop, hl_llvm_i64(&e->l, 0), hl_emit_extent(e, n->loop, k),
+                     1, n->carried, n->carried_count);
+  hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
+  emit_nest(n, body, k + 1);
+  hl_llvm_loop_end(&e->l, &loop);
+}
+
+/* Reductions. */
+
+static void start_row(nest *n, accumulator *a)
+{
+  hl_emitter *e = n->e;
+  int slots = a->levels * hl_row_lanes(a->combiner->type);
+  a->memory = HL_ARRAY(e->arena, a->parts, LLVMValueRef);
+  for (int part = 0; part < a->parts; part++) {
+    a->memory[part] = hl_llvm_alloca(&e->l, lane_type(e, a), slots, 64);
+    for (int level = 0; level < a->levels; level++)
+      row_clear(n, a, level, part);
+  }
+}
+
+static void start_accumulator(nest *n, accumulator *a)
+{
+  if (a->combiner->order == HL_ORDER_ROW) {
+    start_row(n, a);
+    return;
+  }
+  a->first = n->carried_count;
+  n->carried_count += a->levels * a->parts;
+  for (int i = a->first; i < n->carried_count; i++)
+    n->carried[i] = hl_emit_identity(n->e, a->combiner, a->lanes);
+}
+
+static void start_reduce(nest *n)
+{
+  int capacity = 1;
+  bool has_row = false;
+  n->accumulators = HL_ARRAY(n->e->arena, n->loop->result_count, accumulator);
+  for (int i = 0; i < n->loop->result_count; i++) {
+    accumulator *a = &n->accumulators[i];
+    *a = plan_accumulator(n->e, n->loop, i);
+    capacity += a->levels * a->parts;
+    has_row = has_row || a->combiner->order == HL_ORDER_ROW;
+    if (a->block && (n->block == 0 || a->block < n->block))
+      n->block = a->block;
+  }
+  n->carried = HL_ARRAY(n->e->arena, capacity, LLVMValueRef);
+  for (int i = 0; i < n->loop->result_count; i++)
+    start_accumulator(n, &n->accumulators[i]);
+  if (!n->block && !has_row)
+    return;
+  n->counter = n->carried_count++;
+  n->carried[n->counter] = hl_llvm_i64(&n->e->l, 0);
+}
+
+/* What the last block of each level left behind goes into the level above. */
+static LLVMValueRef finish_row(const nest *n, const accumulator *a, int part)
+{
+  const hl_llvm *l = &n->e->l;
+  for (int level = 0; level + 1 < a->levels; level++) {
+    LLVMValueRef held = hl_llvm_i64(l, power(a->block, level + 1));
+    LLVMValueRef number = LLVMBuildUDiv(l->builder, n->carried[n->counter], held, "");
+    row_take(n, a, level + 1, part, number, row_value(n, a, level, part));
+  }
+  return row_value(n, a, a->levels - 1, part);
+}
+
+static LLVMValueRef finish_carried(const nest *n, const accumulator *a, int part)
+{
+  LLVMValueRef value = *carried_at(n, a, 0, part);
+  for (int level = 1; level < a->levels; level++)
+    value = combine(n->e, a->combiner, *carried_at(n, a, level, part), value);
+  return value;
+}
+
+static void finish_reduce(const nest *n)
+{
+  for (int i = 0; i < n->loop->result_count; i++) {
+    const accumulator *a = &n->accumulators[i];
+    hl_value value = {.parts = HL_ARRAY(n->e->arena, a->parts, LLVMValueRef),
+                      .part_count = a->parts,
+                      .is_vector = a->lanes > 1,
+                      .nan = HL_NAN_DIRTY};
+    for (int part = 0; part < a->parts; part++)
+      value.parts[part] = a->memory ? finish_row(n, a, part) : finish_carried(n, a, part);
+    hl_emit_set_result(n->e, n->node, i, value);
+  }
+}
+
+void hl_emit_reduce(hl_emitter *e, const hl_node *node)
+{
+  nest n = {.e = e, .node = node, .loop = node->loop, .counter = -1};
+  if (hl_emit_vector_reduce(e, node))
+    return;
+  start_reduce(&n);
+  if (hl_loop_count(n.loop) > 0)
+    emit_nest(&n, &(nest_body){NULL}, 0);
+  finish_reduce(&n);
+}
+
+/* Folds. */
+
+/* Whether every NaN that this can be was made by arithmetic: then the canonical form can wait. */
+static bool is_made(const hl_loop *loop, const hl_node *node, int depth)
+{
+  switch (node->op) {
+  case HL_LOOP_ACC:
+    return node->loop == loop;
+  case HL_LOOP_SELECT:
+    return depth > 0 && is_made(loop, node->operands[1], depth - 1) &&
+           is_made(loop, node->operands[2], depth - 1);
+  case HL_LOOP_LOAD:
+  case HL_LOOP_NEG:
+  case HL_LOOP_ABS:
+  case HL_LOOP_BITCAST:
+  case HL_LOOP_RESULT:
+    return false;
+  case HL_LOOP_CONST:
+    return !hl_is_float(node->type) ||
+           hl_float_decode(node->type, node->bits) == hl_float_decode(node->type, node->bits);
+  default:
+    return true;
+  }
+}
+
+static bool needs_clean(hl_emitter *e, const hl_node *node)
+{
+  const hl_loop *loop = node->loop;
+  for (int i = 0; i < loop->result_count; i++)
+    if (hl_is_float(loop->accs[i]->type) && (e->values[node->operands[i]->id].nan == HL_NAN_MOVED ||
+                                             !is_made(loop, loop->yields[i], 8)))
+      return true;
+  return false;
+}
+
+static int plan_fold(nest *n, fold_value *values)
+{
+  hl_emitter *e = n->e;
+  bool is_clean = needs_clean(e, n->node);
+  int count = 0;
+  for (int i = 0; i < n->loop->result_count; i++) {
+    const hl_node *acc = n->loop->accs[i];
+    values[i] = (fold_value){.lanes = 1, .parts = 1, .first = count, .is_clean = is_clean};
+    if (e->width > 1 && carries(e, acc, HL_VARIES_BY_LANE))
+      values[i].lanes = e->width;
+    if (e->jam > 1 && carries(e, acc, HL_VARIES_BY_PART))
+      values[i].parts = e->jam;
+    count += values[i].parts;
+  }
+  return count;
+}
+
+void hl_emit_fold(hl_emitter *e, const hl_node *node)
+{
+  nest n = {.e = e, .node = node, .loop = node->loop, .counter = -1};
+  fold_value *values = HL_ARRAY(e->arena, n.loop->result_count, fold_value);
+  n.carried_count = plan_fold(&n, values);
+  n.carried = HL_ARRAY(e->arena, n.carried_count + 1, LLVMValueRef);
+  for (int i = 0; i < n.loop->result_count; i++)
+    for (int part = 0; part < values[i].parts; part++)
+      n.carried[values[i].first + part] =
+          values[i].is_clean ? hl_emit_clean(e, node->operands[i], part, values[i].lanes)
+                             : hl_emit_raw(e, node->operands[i], part, values[i].lanes);
+  if (hl_loop_count(n.loop) > 0)
+    emit_nest(&n, &(nest_body){values}, 0);
+  for (int i = 0; i < n.loop->result_count; i++)
+    hl_emit_set_result(e, node, i,
+                       (hl_value){.parts = n.carried + values[i].first,
+                                  .part_count = values[i].parts,
+                                  .is_vector = values[i].lanes > 1,
+                                  .nan = values[i].is_clean ? HL_NAN_MOVED : HL_NAN_DIRTY});
+}

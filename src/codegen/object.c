@@ -1,0 +1,199 @@
+/* object.c - an emitted module through LLVM's passes and code generator to bytes; the public entry
+ * of the emitter.
+ *
+ * The pipelines are our own and short: what we emit is in SSA form with its vectors, lanes and
+ * order of operations already chosen. What is left for LLVM is to find what is common, move what
+ * does not change out of loops, and clean up.
+ */
+#include "emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+static const char *const pipelines[4] = {
+    NULL,
+    "function(early-cse,simplifycfg)",
+    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
+    "early-cse<memssa>,simplifycfg)",
+    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
+    "instcombine<no-verify-fixpoint>,simplifycfg)",
+};
+
+static bool fail(hl_emitter *e, const char **error, const char *what, const char *why)
+{
+  *error = hl_arena_printf(e->arena, "%s: %s", what, why);
+  return false;
+}
+
+static bool verify(hl_emitter *e, const char **error)
+{
+  char *message = NULL;
+  bool ok = !LLVMVerifyModule(e->l.module, LLVMReturnStatusAction, &message);
+  if (!ok)
+    fail(e, error, "invalid LLVM IR", message);
+  LLVMDisposeMessage(message);
+  return ok;
+}
+
+static bool optimise(hl_emitter *e, const char **error)
+{
+  const char *pipeline = pipelines[e->options->opt_level];
+  if (!pipeline)
+    return true;
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef failure = LLVMRunPasses(e->l.module, pipeline, e->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!failure)
+    return true;
+  char *message = LLVMGetErrorMessage(failure);
+  fail(e, error, "LLVM passes", message);
+  LLVMDisposeErrorMessage(message);
+  return false;
+}
+
+static bool take_bytes(hl_emitter *e, hl_code *code, const char *data, size_t size,
+                       const char **error)
+{
+  code->data = malloc(size + 1);
+  if (!code->data)
+    return fail(e, error, "code", "out of memory");
+  memcpy(code->data, data, size);
+  ((char *)code->data)[size] = '\0';
+  code->size = size;
+  return true;
+}
+
+static bool take_buffer(hl_emitter *e, hl_code *code, LLVMMemoryBufferRef buffer,
+                        const char **error)
+{
+  bool ok = take_bytes(e, code, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), error);
+  LLVMDisposeMemoryBuffer(buffer);
+  return ok;
+}
+
+static bool write_machine_code(hl_emitter *e, bool is_text, hl_code *code, const char **error)
+{
+  LLVMMemoryBufferRef buffer = NULL;
+  char *message = NULL;
+  LLVMCodeGenFileType type = is_text ? LLVMAssemblyFile : LLVMObjectFile;
+  if (LLVMTargetMachineEmitToMemoryBuffer(e->machine, e->l.module, type, &message, &buffer)) {
+    fail(e, error, "LLVM code generation", message);
+    LLVMDisposeMessage(message);
+    return false;
+  }
+  return take_buffer(e, code, buffer, error);
+}
+
+static bool write_ir(hl_emitter *e, hl_code *code, const char **error)
+{
+  char *text = LLVMPrintModuleToString(e->l.module);
+  bool ok = take_bytes(e, code, text, strlen(text), error);
+  LLVMDisposeMessage(text);
+  return ok;
+}
+
+bool hl_object_write(hl_emitter *e, hl_code_kind kind, hl_code *code, const char **error)
+{
+  if (!verify(e, error) || !optimise(e, error))
+    return false;
+  switch (kind) {
+  case HL_CODE_LLVM_IR:
+    return write_ir(e, code, error);
+  case HL_CODE_BITCODE:
+    return take_buffer(e, code, LLVMWriteBitcodeToMemoryBuffer(e->l.module), error);
+  default:
+    return write_machine_code(e, kind == HL_CODE_ASSEMBLY, code, error);
+  }
+}
+
+static LLVMFastMathFlags fast_flags(const hl_codegen_options *options)
+{
+  LLVMFastMathFlags flags =
+      options->fast_math ? (LLVMFastMathFlags)LLVMFastMathAll : LLVMFastMathNone;
+  return options->fp_contract ? flags | (LLVMFastMathFlags)LLVMFastMathAllowContract : flags;
+}
+
+static bool start(hl_emitter *e, const char **error)
+{
+  hl_llvm_init(&e->l, e->options->symbol);
+  e->l.fast_math = fast_flags(e->options);
+  LLVMSetTarget(e->l.module, e->target->triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(e->machine);
+  LLVMSetModuleDataLayout(e->l.module, layout);
+  LLVMDisposeTargetData(layout);
+  (void)error;
+  return true;
+}
+
+/* What must be released when memory runs out in the middle. */
+typedef struct session {
+  hl_emitter emitter;
+  hl_guard guard;
+  hl_arena *arena;
+} session;
+
+static void end_session(session *s)
+{
+  hl_llvm_dispose(&s->emitter.l);
+  if (s->emitter.machine)
+    LLVMDisposeTargetMachine(s->emitter.machine);
+  hl_arena_free(s->arena);
+  free(s);
+}
+
+static bool emit(session *s, const hl_program *program, const hl_codegen_options *options,
+                 hl_code_kind kind, hl_code *code, const char **error)
+{
+  hl_emitter *e = &s->emitter;
+  hl_target_info *info = HL_NEW(s->arena, hl_target_info);
+  hl_features *features = HL_NEW(s->arena, hl_features);
+  e->arena = s->arena;
+  e->program = program;
+  e->options = options;
+  e->target = info;
+  e->features = features;
+  e->width = e->jam = 1;
+  e->machine = hl_target_machine(s->arena, options, info, features, error);
+  if (!e->machine || !start(e, error))
+    return false;
+  hl_emit_program(e);
+  hl_emit_soft_functions(e);
+  return hl_object_write(e, kind, code, error);
+}
+
+bool hl_codegen_program(hl_arena *arena, const hl_program *program,
+                        const hl_codegen_options *options, hl_code_kind kind, hl_code *code,
+                        const char **error)
+{
+  session *s = calloc(1, sizeof *s);
+  *code = (hl_code){NULL, 0};
+  *error = "out of memory";
+  if (!s)
+    return false;
+  s->arena = hl_arena_new(&s->guard);
+  if (!s->arena || setjmp(s->guard.env)) {
+    end_session(s);
+    return false;
+  }
+  const char *reason = "out of memory";
+  bool ok = emit(s, program, options, kind, code, &reason);
+  *error = ok ? NULL : hl_arena_strndup(arena, reason, strlen(reason));
+  end_session(s);
+  return ok;
+}
+
+void hl_codegen_on_fatal(void (*handler)(const char *reason))
+{
+  LLVMResetFatalErrorHandler();
+  if (handler)
+    LLVMInstallFatalErrorHandler(handler);
+}
+
+const char *hl_codegen_llvm_version(void)
+{
+  return "19.1";
+}
