@@ -1,8 +1,9 @@
-/* call_inliner - puts the bodies of calls and fusions in their place and drops computations that nothing calls.
+/* call_inliner - puts the bodies of calls and fusions in their place and drops computations that
+ * nothing calls.
  *
- * Requires: callees stand before their callers, so that a body is inlined only after its own calls were.
- * Keeps:    every value; the order of side effects.
- * Cost:     the size of the result, which is limited: nested calls can double a module at each level.
+ * Requires: callees stand before their callers, so that a body is inlined only after its own calls
+ * were. Keeps:    every value; the order of side effects. Cost:     the size of the result, which
+ * is limited: nested calls can double a module at each level.
  */
 #include "rewrite.h"
 
@@ -20,8 +21,7 @@ static hl_computation *body_of(const hl_instruction *ins)
 
 static void inline_call(hl_instruction *call, const hl_computation *body)
 {
-  hl_instruction *result =
-      hl_inline_computation(body, call->computation, call, call->operands);
+  hl_instruction *result = hl_inline_computation(body, call->computation, call, call->operands);
   hl_replace_all_uses(call, result);
   hl_instruction_remove(call);
 }

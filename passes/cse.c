@@ -1,10 +1,11 @@
 /* cse - computes equal values once, and keeps one of computations that are written alike.
  *
- * Requires: definition order, so that the first of equal values stands before all users of the others.
- * Keeps:    every value; side effects; regions but for which copy is named.
- * Cost:     one walk with a hash table.
+ * Requires: definition order, so that the first of equal values stands before all users of the
+ * others. Keeps:    every value; side effects; regions but for which copy is named. Cost:     one
+ * walk with a hash table.
  *
- * JAX prints a region for each reduce: they are shared first, so that equal reduces are found and equal kernels are emitted once.
+ * JAX prints a region for each reduce: they are shared first, so that equal reduces are found and
+ * equal kernels are emitted once.
  */
 #include "rewrite.h"
 
@@ -26,7 +27,8 @@ static table table_new(hl_arena *scratch, int64_t count)
 
 typedef bool same_fn(const void *a, const void *b);
 
-/* The entry that is the same as `item`; `item` itself, which is now in the table, if there is none. */
+/* The entry that is the same as `item`; `item` itself, which is now in the table, if there is none.
+ */
 static void *find_or_add(table *t, uint64_t hash, void *item, same_fn *same)
 {
   size_t at = hash & t->mask;
@@ -91,7 +93,8 @@ static bool share_instructions(hl_computation *c, hl_arena *scratch)
   return changed;
 }
 
-/* Instructions of both at the same places, reading the same places; scratch holds each one's place. */
+/* Instructions of both at the same places, reading the same places; scratch holds each one's place.
+ */
 static bool same_computation(const void *left, const void *right)
 {
   const hl_computation *a = left, *b = right;
@@ -123,7 +126,8 @@ static uint64_t number_and_hash(hl_computation *c)
   return hash;
 }
 
-/* Names the first of equal computations in each call; firsts are known before their callers come. */
+/* Names the first of equal computations in each call; firsts are known before their callers come.
+ */
 static bool redirect(hl_computation *c, hl_computation *const *firsts)
 {
   bool changed = false;

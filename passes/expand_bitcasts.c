@@ -1,11 +1,11 @@
-/* expand_bitcasts - a bitcast reads its operand's bytes under another layout: written as transpose, reshape and bitcast-convert.
+/* expand_bitcasts - a bitcast reads its operand's bytes under another layout: written as transpose,
+ * reshape and bitcast-convert.
  *
- * Requires: a verified module in which no pass has exchanged operands for others of a different layout.
- * Keeps:    every value.
- * Cost:     one walk.
+ * Requires: a verified module in which no pass has exchanged operands for others of a different
+ * layout. Keeps:    every value. Cost:     one walk.
  *
- * With the dimensions of the operand put in the order of its layout, major to minor, its elements stand in the order of their
- * bytes. The same holds for the result, whose order is then undone.
+ * With the dimensions of the operand put in the order of its layout, major to minor, its elements
+ * stand in the order of their bytes. The same holds for the result, whose order is then undone.
  */
 #include "rewrite.h"
 

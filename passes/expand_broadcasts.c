@@ -1,11 +1,13 @@
-/* expand_broadcasts - every implicit stretch becomes a reshape and a broadcast: behind it stands plain HLO.
+/* expand_broadcasts - every implicit stretch becomes a reshape and a broadcast: behind it stands
+ * plain HLO.
  *
  * Requires: a verified module.
  * Keeps:    every value; names of all instructions that were there.
  * Cost:     one walk.
  *
- * The lowering is that of the language (docs/language.md, implicit broadcasting): an operand dimension i sits on result dimension
- * broadcast_dimensions[i], or on i at equal rank; its 1s that must grow are dropped by a reshape, the others are broadcast.
+ * The lowering is that of the language (docs/language.md, implicit broadcasting): an operand
+ * dimension i sits on result dimension broadcast_dimensions[i], or on i at equal rank; its 1s that
+ * must grow are dropped by a reshape, the others are broadcast.
  */
 #include "rewrite.h"
 

@@ -4,8 +4,9 @@
  * Keeps:    every bit (the evaluator follows numerics.md); regions.
  * Cost:     bounded for each instruction and for the module, in steps and in bytes.
  *
- * What only repeats or counts (broadcast, iota) is not folded: code makes it cheaper than memory. algsimp puts a broadcast behind the operations on
- * it, so a computation on constants of equal elements arrives here as one on scalars.
+ * What only repeats or counts (broadcast, iota) is not folded: code makes it cheaper than memory.
+ * algsimp puts a broadcast behind the operations on it, so a computation on constants of equal
+ * elements arrives here as one on scalars.
  */
 #include "rewrite.h"
 
@@ -34,7 +35,8 @@ static bool may_fold(const hl_instruction *ins)
 }
 
 /* The literals of all operands, or false; *bytes their total. */
-static bool constant_operands(const hl_instruction *ins, const hl_literal **literals, int64_t *bytes)
+static bool constant_operands(const hl_instruction *ins, const hl_literal **literals,
+                              int64_t *bytes)
 {
   *bytes = 0;
   for (int i = 0; i < ins->operand_count; i++) {

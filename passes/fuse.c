@@ -27,12 +27,15 @@ enum {
   SMALL_ELEMENTS = 32768
 };
 
+/* Contexts that are no single loop; FIRST_KEPT and below: the one place where a kept row is computed. */
+enum { SEVERAL = -1, UNKNOWN = -2, FIRST_KEPT = -3 };
+
 typedef struct info {
   hl_instruction *ins;
   bool is_decided, is_stored, is_wanted; /* wanted: as an array in memory */
   bool in_reduce, in_dot;
   int units[MAX_UNITS], unit_count;      /* where it is evaluated */
-  int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; -1: several */
+  int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; or below */
   int depth, cost, leaves;
   int8_t *map;                           /* per dimension; only meaningful with one unit */
 } info;
@@ -293,9 +296,16 @@ static bool add_unit_of(info *x, int unit)
   return true;
 }
 
-/* The loop that a user evaluates its operand in. */
+static bool is_worth_caching(const info *x)
+{
+  return !x->is_stored && x->context == SEVERAL && x->cost >= MATH_COST && x->unit_count == 1;
+}
+
+/* The loop that a user evaluates its operand in. A user whose row is kept evaluates its operands once. */
 static int context_through(const info *user, int operand)
 {
+  if (is_worth_caching(user))
+    return FIRST_KEPT - (int)user->ins->scratch;
   bool opens_loop = user->ins->opcode == HL_OP_DOT ||
                     (user->ins->opcode == HL_OP_REDUCE && operand < user->ins->operand_count / 2);
   return opens_loop ? (int)user->ins->scratch + 1 : user->context;
@@ -303,10 +313,10 @@ static int context_through(const info *user, int operand)
 
 static void join_context(info *x, int context)
 {
-  if (x->context == -2)
+  if (x->context == UNKNOWN)
     x->context = context;
   else if (x->context != context)
-    x->context = -1;
+    x->context = SEVERAL;
 }
 
 /* Collects units, maps, depth and contexts from one user; false when there are too many units. */
@@ -505,14 +515,23 @@ static bool is_repeated(fuser *f, const info *x)
   return false;
 }
 
-static bool is_worth_inlining(fuser *f, const info *x)
+/* Constants and single loads under another index: nothing is gained by storing them. */
+static bool is_free(fuser *f, const info *x)
+{
+  if (f->options->opt_level < 1)
+    return x->ins->opcode == HL_OP_CONSTANT;
+  return x->cost == 0 && x->leaves <= 1 && !is_heavy(x->ins) &&
+         (x->leaves == 0 || x->ins->opcode != HL_OP_CONCATENATE);
+}
+
+static bool is_worth_inlining(fuser *f, const info *x, bool fits)
 {
   const hl_instruction *ins = x->ins;
   if (x->depth > MAX_DEPTH)
     return false;
-  if (ins->opcode == HL_OP_CONSTANT)
+  if (is_free(f, x))
     return true;
-  if (f->options->opt_level < 1 || !x->unit_count)
+  if (!fits || f->options->opt_level < 1 || !x->unit_count)
     return false;
   if (x->in_dot && !is_view(ins))
     return false;
@@ -574,15 +593,13 @@ static void decide(fuser *f, info *x)
 {
   hl_instruction *ins = x->ins;
   bool fits = true;
-  x->context = -2;
+  x->context = UNKNOWN;
   for (int i = 0; i < ins->user_count && fits; i++)
     fits = join_user(f, x, ins->users[i]);
-  if (!fits)
-    x->unit_count = 0;
   x->is_decided = is_used(f, x);
   if (!x->is_decided)
     return;
-  if (x->map)
+  if (x->map && fits)
     merge_users(f, x);
   if (is_bundle(ins)) {
     decide_bundle(f, x);
@@ -593,7 +610,7 @@ static void decide(fuser *f, info *x)
     x->unit_count = 0;
     return;
   }
-  if (is_control(ins) || x->is_wanted || !fits || !is_worth_inlining(f, x))
+  if (is_control(ins) || x->is_wanted || !is_worth_inlining(f, x, fits))
     store(f, x);
   else
     inline_in_units(f, x);
@@ -616,11 +633,6 @@ static void decide_all(fuser *f, hl_computation *computation)
 }
 
 /* --- the plan --- */
-
-static bool is_worth_caching(const info *x)
-{
-  return !x->is_stored && x->context == -1 && x->cost >= MATH_COST && x->unit_count == 1;
-}
 
 static void fill_placements(fuser *f)
 {

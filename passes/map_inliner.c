@@ -1,8 +1,9 @@
-/* map_inliner - a map whose region is made of scalar elementwise operations is those operations on arrays.
+/* map_inliner - a map whose region is made of scalar elementwise operations is those operations on
+ * arrays.
  *
- * Requires: calls are inlined, powers are marked (the region's exponent may become a broadcast constant).
- * Keeps:    every value: a map has no order.
- * Cost:     the sizes of the regions of all maps; it stops where the module would grow beyond a limit, maps may stay.
+ * Requires: calls are inlined, powers are marked (the region's exponent may become a broadcast
+ * constant). Keeps:    every value: a map has no order. Cost:     the sizes of the regions of all
+ * maps; it stops where the module would grow beyond a limit, maps may stay.
  */
 #include "rewrite.h"
 

@@ -1,8 +1,7 @@
 /* mark_power - settles for each power whether its exponent is constant (numerics rule 12).
  *
- * Requires: broadcasts are expanded and calls inlined, nothing else is done: the rule speaks of that module.
- * Keeps:    everything but hl_instruction.power_form.
- * Cost:     one walk.
+ * Requires: broadcasts are expanded and calls inlined, nothing else is done: the rule speaks of
+ * that module. Keeps:    everything but hl_instruction.power_form. Cost:     one walk.
  */
 #include "pass.h"
 

@@ -1,4 +1,5 @@
-/* pipeline - runs passes in order: the only place that verifies after a pass, hands modules out for dumping, and takes the time. */
+/* pipeline - runs passes in order: the only place that verifies after a pass, hands modules out for
+ * dumping, and takes the time. */
 #include "pass.h"
 
 #include "../ir/verify.h"
@@ -21,7 +22,8 @@ static const pass_info infos[HL_PASS_COUNT] = {
 #include "passes.def"
 };
 
-/* A module of n instructions reaches its fixed point in two or three rounds; more only help chains that nobody writes. */
+/* A module of n instructions reaches its fixed point in two or three rounds; more only help chains
+ * that nobody writes. */
 enum { MAX_ROUNDS = 6 };
 
 const char *hl_pass_name(hl_pass_id pass)
@@ -83,7 +85,8 @@ typedef struct pass_run {
   hl_pass_id broken;
 } pass_run;
 
-/* control-predecessors order what has side effects, and no pass reorders those: the edges would only dangle. */
+/* control-predecessors order what has side effects, and no pass reorders those: the edges would
+ * only dangle. */
 static void drop_control_edges(hl_module *module)
 {
   for (hl_computation *c = module->first; c; c = c->next)

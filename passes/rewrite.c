@@ -1,4 +1,5 @@
-/* rewrite - what the passes share: making instructions, looking through them, and which computations they may touch. */
+/* rewrite - what the passes share: making instructions, looking through them, and which
+ * computations they may touch. */
 #include "rewrite.h"
 
 #include "../ir/limits.h"
@@ -84,8 +85,8 @@ hl_instruction *hl_make_reverse(hl_instruction *origin, hl_instruction *operand,
 {
   if (count == 0)
     return operand;
-  hl_instruction *made = make_unary(origin, HL_OP_REVERSE, operand, operand->shape->rank,
-                                    operand->shape->dimensions);
+  hl_instruction *made =
+      make_unary(origin, HL_OP_REVERSE, operand, operand->shape->rank, operand->shape->dimensions);
   hl_instruction_add_ints(made, HL_ATTR_DIMENSIONS, count, dimensions);
   return made;
 }

@@ -120,7 +120,8 @@ static bool same_labels(const hl_dim_labels *a, const hl_dim_labels *b)
   size_t bytes = (size_t)a->spatial_count * sizeof *a->input_spatial;
   if (a->spatial_count != b->spatial_count || a->input_batch != b->input_batch ||
       a->input_feature != b->input_feature || a->output_batch != b->output_batch ||
-      a->output_feature != b->output_feature || a->kernel_input_feature != b->kernel_input_feature ||
+      a->output_feature != b->output_feature ||
+      a->kernel_input_feature != b->kernel_input_feature ||
       a->kernel_output_feature != b->kernel_output_feature)
     return false;
   return bytes == 0 || (!memcmp(a->input_spatial, b->input_spatial, bytes) &&

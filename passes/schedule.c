@@ -127,6 +127,19 @@ static void vectorize_reduces(hl_block *block)
   }
 }
 
+static void find_row(void *user, hl_node *node)
+{
+  *(bool *)user |= node->op == HL_LOOP_STORE && node->access->param->direction == HL_PARAM_SCRATCH;
+}
+
+/* Whether iterations share a row of scratch: then they cannot run at the same time. */
+static bool keeps_row(hl_block *block)
+{
+  bool found = false;
+  hl_block_walk(block, find_row, &found);
+  return found;
+}
+
 static int64_t longest_reduce(const hl_block *block)
 {
   int64_t longest = 0;
@@ -141,7 +154,7 @@ static void vectorize_inner(hl_node *node)
 {
   hl_loop *loop = node->loop;
   bool along_reduces = all_inner_suit(&loop->body) && longest_reduce(&loop->body) >= 64;
-  if (loop->extents[0] >= 4 && !along_reduces)
+  if (loop->extents[0] >= 4 && !along_reduces && !keeps_row(&loop->body))
     loop->mode = HL_MODE_VECTOR;
   else
     vectorize_reduces(&loop->body);

@@ -6,7 +6,8 @@
  */
 #include "simplify.h"
 
-/* Each rule makes something smaller, so this is never reached; it keeps a mistake from becoming a hang. */
+/* Each rule makes something smaller, so this is never reached; it keeps a mistake from becoming a
+ * hang. */
 enum { MAX_STEPS_PER_INSTRUCTION = 64 };
 
 static hl_instruction *apply_table(const hl_simplify_rule *rule, hl_instruction *ins)

@@ -1,6 +1,7 @@
-/* simplify - the rules of algsimp. A rule looks at one instruction and returns what computes the same value in a better way: an
- * operand, or new instructions that stand before it; NULL when it does not apply. No rule makes the work larger, and none undoes
- * another, so that applying them ends. Rules are exact to the bit (docs/numerics.md), moved NaNs included. */
+/* simplify - the rules of algsimp. A rule looks at one instruction and returns what computes the
+ * same value in a better way: an operand, or new instructions that stand before it; NULL when it
+ * does not apply. No rule makes the work larger, and none undoes another, so that applying them
+ * ends. Rules are exact to the bit (docs/numerics.md), moved NaNs included. */
 #ifndef HL_SIMPLIFY_H
 #define HL_SIMPLIFY_H
 

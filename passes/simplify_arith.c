@@ -1,7 +1,8 @@
 /* simplify_arith - identities of arithmetic that hold for every input, to the bit.
  *
- * An operation whose result is a float makes every NaN the canonical one (numerics rule 2), so x * 1 -> x holds for floats only where
- * x is known to be canonical already: it came from arithmetic, or from a convert of integers.
+ * An operation whose result is a float makes every NaN the canonical one (numerics rule 2), so x *
+ * 1 -> x holds for floats only where x is known to be canonical already: it came from arithmetic,
+ * or from a convert of integers.
  */
 #include "simplify.h"
 
@@ -44,7 +45,7 @@ static bool is_canonical(const hl_instruction *ins, int look)
   case HL_OP_CONVERT: /* a convert to the same type would be a move */
     return ins->operands[0]->shape->element_type != ins->shape->element_type;
   case HL_OP_NEGATE: /* only the sign bit changes, and it changes that of a NaN */
-  case HL_OP_REAL: /* parts of a complex value keep their bits */
+  case HL_OP_REAL:   /* parts of a complex value keep their bits */
   case HL_OP_IMAG:
   case HL_OP_MAP:
     return false;
@@ -95,8 +96,10 @@ static bool is_all_ones(const hl_literal *splat)
 
 typedef bool constant_test(const hl_literal *splat);
 
-/* The other operand of a commutative operation whose one operand is such a constant; *constant: that one. */
-static hl_instruction *other_than(hl_instruction *ins, constant_test *test, hl_instruction **constant)
+/* The other operand of a commutative operation whose one operand is such a constant; *constant:
+ * that one. */
+static hl_instruction *other_than(hl_instruction *ins, constant_test *test,
+                                  hl_instruction **constant)
 {
   for (int i = 0; i < 2; i++)
     if (test(hl_splat_of(ins->operands[i]))) {
@@ -142,7 +145,8 @@ static hl_instruction *subtract_itself(hl_instruction *ins)
   if (ins->operands[0] != ins->operands[1] || !is_integer_like(ins))
     return NULL;
   hl_arena *arena = hl_arena_of(ins);
-  return hl_make_splat(ins, hl_literal_new(arena, hl_shape_scalar(arena, ins->shape->element_type)));
+  return hl_make_splat(ins,
+                       hl_literal_new(arena, hl_shape_scalar(arena, ins->shape->element_type)));
 }
 
 /* x * 1 -> x for integers and canonical floats. */
@@ -165,7 +169,8 @@ static hl_instruction *divide_by_one(hl_instruction *ins)
   return is_one(hl_splat_of(ins->operands[1])) ? same_bits(ins->operands[0]) : NULL;
 }
 
-/* x / 2^k -> x * 2^-k, when the reciprocal is a value of the type: both round the same number once. */
+/* x / 2^k -> x * 2^-k, when the reciprocal is a value of the type: both round the same number once.
+ */
 static hl_instruction *divide_by_power_of_two(hl_instruction *ins)
 {
   const hl_literal *c = hl_splat_of(ins->operands[1]);
@@ -182,7 +187,8 @@ static hl_instruction *divide_by_power_of_two(hl_instruction *ins)
   hl_literal *literal = hl_literal_new(arena, hl_shape_scalar(arena, type));
   hl_literal_set_double(literal, 0, reciprocal);
   hl_instruction *operands[2] = {ins->operands[0], hl_make_splat(ins, literal)};
-  return hl_instruction_new(ins->computation, ins, HL_OP_MULTIPLY, NULL, ins->shape, 2, operands, ins);
+  return hl_instruction_new(ins->computation, ins, HL_OP_MULTIPLY, NULL, ins->shape, 2, operands,
+                            ins);
 }
 
 /* x | 0 -> x, x ^ 0 -> x */
@@ -223,7 +229,8 @@ static hl_instruction *involution(hl_instruction *ins)
   return inner->opcode == ins->opcode ? inner->operands[0] : NULL;
 }
 
-/* abs(abs(x)) -> abs(x); abs(-x) -> abs(x): both touch the sign alone (not so for complex values). */
+/* abs(abs(x)) -> abs(x); abs(-x) -> abs(x): both touch the sign alone (not so for complex values).
+ */
 static hl_instruction *abs_of_abs(hl_instruction *ins)
 {
   hl_instruction *inner = ins->operands[0];
@@ -236,12 +243,13 @@ static hl_instruction *abs_of_abs(hl_instruction *ins)
 
 static hl_direction opposite(hl_direction direction)
 {
-  static const hl_direction table[] = {
-      [HL_EQ] = HL_NE, [HL_NE] = HL_EQ, [HL_GE] = HL_LT, [HL_LT] = HL_GE, [HL_GT] = HL_LE, [HL_LE] = HL_GT};
+  static const hl_direction table[] = {[HL_EQ] = HL_NE, [HL_NE] = HL_EQ, [HL_GE] = HL_LT,
+                                       [HL_LT] = HL_GE, [HL_GT] = HL_LE, [HL_LE] = HL_GT};
   return table[direction];
 }
 
-/* not(compare(x, y)) -> the opposite compare; for floats of = and != alone: a NaN makes both < and >= false. */
+/* not(compare(x, y)) -> the opposite compare; for floats of = and != alone: a NaN makes both < and
+ * >= false. */
 static hl_instruction *not_of_compare(hl_instruction *ins)
 {
   const hl_instruction *compare = ins->operands[0];

@@ -1,4 +1,5 @@
-/* simplify_move - rules for copy, convert, select, slice, pad, concatenate and reverse: they keep bits, so they are exact. */
+/* simplify_move - rules for copy, convert, select, slice, pad, concatenate and reverse: they keep
+ * bits, so they are exact. */
 #include "simplify.h"
 
 #include "../ir/limits.h"
@@ -35,9 +36,8 @@ static hl_instruction *bitcast_convert_twice(hl_instruction *ins)
   if (hl_type_bits(inner->shape->element_type) != bits ||
       hl_type_bits(x->shape->element_type) != bits)
     return NULL;
-  return x->shape->element_type == ins->shape->element_type
-             ? x
-             : hl_make_again(ins, ins->shape, &x);
+  return x->shape->element_type == ins->shape->element_type ? x
+                                                            : hl_make_again(ins, ins->shape, &x);
 }
 
 /* Whether every value of one type is a value of the other. */
@@ -56,14 +56,15 @@ static bool is_lossless(hl_element_type from, hl_element_type to)
   return a == HL_CLASS_UNSIGNED && b == HL_CLASS_SIGNED && in < out;
 }
 
-/* From integer through float to another integer a value out of range saturates; without the float it would wrap. */
+/* From integer through float to another integer a value out of range saturates; without the float
+ * it would wrap. */
 static bool saturates(hl_element_type from, hl_element_type middle, hl_element_type to)
 {
   return hl_is_integral(from) && hl_is_float(middle) && from != to && !hl_is_float(to);
 }
 
-/* convert(convert(x)) -> convert(x), when the inner one loses nothing. Back to a float type the pair still makes a moved NaN canonical,
- * so that one stays. */
+/* convert(convert(x)) -> convert(x), when the inner one loses nothing. Back to a float type the
+ * pair still makes a moved NaN canonical, so that one stays. */
 static hl_instruction *convert_twice(hl_instruction *ins)
 {
   const hl_instruction *inner = ins->operands[0];
@@ -246,7 +247,8 @@ static hl_instruction *concatenate_of_few(hl_instruction *ins)
   return made;
 }
 
-/* reverse(x) -> x or over fewer dimensions, when some have at most one element; reverse(broadcast(x)) -> broadcast(reverse(x)) */
+/* reverse(x) -> x or over fewer dimensions, when some have at most one element;
+ * reverse(broadcast(x)) -> broadcast(reverse(x)) */
 static hl_instruction *reverse_of_ones(hl_instruction *ins)
 {
   hl_ints reversed = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
@@ -263,7 +265,8 @@ static hl_instruction *reverse_of_broadcast(hl_instruction *ins)
   const hl_instruction *b = ins->operands[0];
   if (b->opcode != HL_OP_BROADCAST)
     return NULL;
-  hl_ints positions = hl_attr_ints(b, HL_ATTR_DIMENSIONS), reversed = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
+  hl_ints positions = hl_attr_ints(b, HL_ATTR_DIMENSIONS),
+          reversed = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
   int64_t dims[HL_LIMIT_RANK];
   int count = 0;
   for (int i = 0; i < positions.count; i++)
@@ -281,7 +284,8 @@ static hl_instruction *reverse_twice(hl_instruction *ins)
   if (inner->opcode != HL_OP_REVERSE)
     return NULL;
   hl_ints a = hl_attr_ints(ins, HL_ATTR_DIMENSIONS), b = hl_attr_ints(inner, HL_ATTR_DIMENSIONS);
-  bool is_same = a.count == b.count && !memcmp(a.values, b.values, (size_t)a.count * sizeof *a.values);
+  bool is_same =
+      a.count == b.count && !memcmp(a.values, b.values, (size_t)a.count * sizeof *a.values);
   return is_same ? inner->operands[0] : NULL;
 }
 

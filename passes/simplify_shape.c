@@ -1,8 +1,10 @@
-/* simplify_shape - rules for reshape, broadcast and transpose, and for elementwise operations on what they move.
+/* simplify_shape - rules for reshape, broadcast and transpose, and for elementwise operations on
+ * what they move.
  *
- * The form they lead to: a broadcast reads an operand without dimensions of size 1, in ascending order, and adds at least one
- * dimension larger than 1, or is of a scalar; movement stands behind elementwise operations, where it meets other movement and where the
- * operations have fewer elements to work on.
+ * The form they lead to: a broadcast reads an operand without dimensions of size 1, in ascending
+ * order, and adds at least one dimension larger than 1, or is of a scalar; movement stands behind
+ * elementwise operations, where it meets other movement and where the operations have fewer
+ * elements to work on.
  */
 #include "simplify.h"
 
@@ -56,8 +58,9 @@ typedef struct placement {
   int count;
 } placement;
 
-/* The dimensions [from, to) of the broadcast `b` became [out, out_end) of `shape`: either all of them are the operand's, which is then
- * reshaped likewise, or none (those of size 1 are nobody's). */
+/* The dimensions [from, to) of the broadcast `b` became [out, out_end) of `shape`: either all of
+ * them are the operand's, which is then reshaped likewise, or none (those of size 1 are nobody's).
+ */
 static bool place_group(const hl_instruction *b, const bool *is_operands, const int range[4],
                         const hl_shape *shape, placement *p)
 {
@@ -110,7 +113,8 @@ static bool is_ascending(hl_ints list)
   return true;
 }
 
-/* reshape(broadcast(x)) -> broadcast(reshape(x)), when each group of dimensions is all x's or all new. */
+/* reshape(broadcast(x)) -> broadcast(reshape(x)), when each group of dimensions is all x's or all
+ * new. */
 static hl_instruction *reshape_of_broadcast(hl_instruction *ins)
 {
   hl_instruction *b = ins->operands[0];
@@ -124,7 +128,8 @@ static hl_instruction *reshape_of_broadcast(hl_instruction *ins)
   return hl_make_broadcast(ins, x, ins->shape->rank, ins->shape->dimensions, p.positions);
 }
 
-/* broadcast(x) -> x, reshape(x) or transpose(x), when it adds no elements; scalars stay broadcasts. */
+/* broadcast(x) -> x, reshape(x) or transpose(x), when it adds no elements; scalars stay broadcasts.
+ */
 static hl_instruction *broadcast_of_all(hl_instruction *ins)
 {
   hl_instruction *x = ins->operands[0];
@@ -235,14 +240,15 @@ static hl_instruction *transpose_of_broadcast(hl_instruction *ins)
     moved_to[permutation.values[i]] = i;
   for (int i = 0; i < old.count; i++)
     positions[i] = moved_to[old.values[i]];
-  return hl_make_broadcast(ins, b->operands[0], ins->shape->rank, ins->shape->dimensions, positions);
+  return hl_make_broadcast(ins, b->operands[0], ins->shape->rank, ins->shape->dimensions,
+                           positions);
 }
 
 /* An array constant of equal elements -> broadcast(scalar constant): it is never stored whole. */
 static hl_instruction *constant_splat(hl_instruction *ins)
 {
-  if (!hl_shape_is_array(ins->shape) || ins->shape->rank == 0 || hl_shape_elements(ins->shape) == 0 ||
-      !hl_splat_of(ins))
+  if (!hl_shape_is_array(ins->shape) || ins->shape->rank == 0 ||
+      hl_shape_elements(ins->shape) == 0 || !hl_splat_of(ins))
     return NULL;
   hl_arena *arena = hl_arena_of(ins);
   hl_element_type type = ins->shape->element_type;
@@ -251,8 +257,8 @@ static hl_instruction *constant_splat(hl_instruction *ins)
   return hl_make_splat(ins, scalar);
 }
 
-/* What all operands of an elementwise operation share: they are reshapes or broadcasts of arrays of the same dimensions to the same
- * places, or broadcasts of scalars. */
+/* What all operands of an elementwise operation share: they are reshapes or broadcasts of arrays of
+ * the same dimensions to the same places, or broadcasts of scalars. */
 typedef struct movement {
   const hl_instruction *first; /* one that is not of a scalar; NULL if all are */
 } movement;
@@ -284,8 +290,8 @@ static bool find_movement(const hl_instruction *ins, movement *m)
   return ins->operand_count > 0;
 }
 
-/* op(move(x), move(y), broadcast(scalar)) -> move(op(x, y, broadcast(scalar))): no element is computed twice, and what moves meets
- * the movement that follows. */
+/* op(move(x), move(y), broadcast(scalar)) -> move(op(x, y, broadcast(scalar))): no element is
+ * computed twice, and what moves meets the movement that follows. */
 static hl_instruction *sink_movement(hl_instruction *ins)
 {
   movement m;

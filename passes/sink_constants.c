@@ -1,6 +1,8 @@
-/* sink_constants - a constant that a while only carries along is a constant inside its body and condition.
+/* sink_constants - a constant that a while only carries along is a constant inside its body and
+ * condition.
  *
- * JAX puts what a scan closes over into the carried tuple. Inside, it then looks like data; known there, it folds and fuses.
+ * JAX puts what a scan closes over into the carried tuple. Inside, it then looks like data; known
+ * there, it folds and fuses.
  *
  * Requires: the while is the only caller of its computations.
  * Keeps:    every value; what is carried.

@@ -1,4 +1,5 @@
-/* tuple_simplifier - removes tuples that are only taken apart, and puts none together that already exist.
+/* tuple_simplifier - removes tuples that are only taken apart, and puts none together that already
+ * exist.
  *
  * Requires: operands stand before their users.
  * Keeps:    every value; roots stay of their shape.
