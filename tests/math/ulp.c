@@ -210,7 +210,7 @@ static void scan_f32(hl_math_fn fn, worst *w, uint64_t step)
     judge_f32(fn, w, f32_of_bits((uint32_t)bits), 0);
 }
 
-/* All binades, then the range in which most functions bend, then near multiples of pi / 2. */
+/* All binades, the range in which most functions bend, near 1, near multiples of pi / 2. */
 static double sample_f64(uint64_t i, uint64_t *state)
 {
   uint64_t r = next_random(state);
@@ -219,6 +219,8 @@ static double sample_f64(uint64_t i, uint64_t *state)
   double x = (double)(r >> 11) * 0x1p-53 * (i % 4 == 1 ? 2 : i % 4 == 2 ? 40 : 760);
   if (i % 16 == 15)
     x = (double)(r >> 34) * 1.57079632679489661923;
+  if (i % 16 == 7)
+    x = 1 + ldexp(x / 760 - 0.5, -(int)(r % 54));
   return r & 1 ? -x : x;
 }
 
