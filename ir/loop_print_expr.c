@@ -195,37 +195,45 @@ static void print_number(hl_str *out, int64_t number, bool is_first)
   hl_str_printf(out, "%" PRIu64, magnitude(number));
 }
 
-/* The coefficients of one subscript lie `step` apart. */
-static bool begins_negative(const int64_t *coefficients, int count, int step)
+/* sum of coefficient * index + constant; the coefficients of one subscript lie `step` apart. */
+typedef struct sum {
+  const hl_access *access;
+  const int64_t *coefficients;
+  int step;
+  int64_t constant;
+} sum;
+
+static int64_t coefficient_of(const sum *s, int term)
 {
-  for (int i = 0; i < count; i++)
-    if (coefficients[(int64_t)i * step] != 0)
-      return coefficients[(int64_t)i * step] < 0;
+  return s->coefficients[(int64_t)term * s->step];
+}
+
+static bool begins_negative(const sum *s)
+{
+  for (int i = 0; i < s->access->term_count; i++)
+    if (coefficient_of(s, i) != 0)
+      return coefficient_of(s, i) < 0;
   return false;
 }
 
-/* sum of coefficient * index + constant; 15-j rather than -j+15. */
-static void print_sum(hl_kernel_printer *p, const hl_access *access, const int64_t *coefficients,
-                      int step, int64_t constant)
+/* The constant stands last, but 15-j rather than -j+15. */
+static void print_sum(hl_kernel_printer *p, const sum *s)
 {
-  bool is_first = true;
-  if (constant > 0 && begins_negative(coefficients, access->term_count, step)) {
-    print_number(p->out, constant, true);
-    constant = 0;
-    is_first = false;
-  }
-  for (int i = 0; i < access->term_count; i++) {
-    int64_t coefficient = coefficients[(int64_t)i * step];
+  bool is_constant_first = s->constant > 0 && begins_negative(s), is_first = !is_constant_first;
+  if (is_constant_first)
+    print_number(p->out, s->constant, true);
+  for (int i = 0; i < s->access->term_count; i++) {
+    int64_t coefficient = coefficient_of(s, i);
     if (coefficient == 0)
       continue;
     print_sign(p->out, coefficient < 0, is_first);
     if (magnitude(coefficient) != 1)
       hl_str_printf(p->out, "%" PRIu64 "*", magnitude(coefficient));
-    print_index(p, access->terms[i].index);
+    print_index(p, s->access->terms[i].index);
     is_first = false;
   }
-  if (constant != 0 || is_first)
-    print_number(p->out, constant, is_first);
+  if (is_first || (s->constant != 0 && !is_constant_first))
+    print_number(p->out, s->constant, is_first);
 }
 
 static void print_flat(hl_kernel_printer *p, const hl_access *access)
@@ -234,7 +242,7 @@ static void print_flat(hl_kernel_printer *p, const hl_access *access)
   for (int i = 0; i < access->term_count; i++)
     strides[i] = access->terms[i].stride;
   hl_str_add(p->out, "[@ ");
-  print_sum(p, access, strides, 1, access->constant);
+  print_sum(p, &(sum){access, strides, 1, access->constant});
   hl_str_add_char(p->out, ']');
 }
 
@@ -268,7 +276,7 @@ static void print_subscripts(hl_kernel_printer *p, const hl_node *node)
   }
   for (int k = 0; k < s.rank; k++) {
     hl_str_add_char(p->out, k ? ',' : '[');
-    print_sum(p, &access, s.coefficients + k, s.rank, s.constants[k]);
+    print_sum(p, &(sum){&access, s.coefficients + k, s.rank, s.constants[k]});
   }
   hl_str_add_char(p->out, ']');
 }
