@@ -4,12 +4,14 @@
 /* The constant behind broadcasts, reshapes and copies; NULL if there is none. */
 static const hl_literal *constant_behind(const hl_instruction *ins)
 {
-  while (ins->opcode == HL_OP_BROADCAST || ins->opcode == HL_OP_RESHAPE || ins->opcode == HL_OP_COPY)
+  while (ins->opcode == HL_OP_BROADCAST || ins->opcode == HL_OP_RESHAPE ||
+         ins->opcode == HL_OP_COPY)
     ins = ins->operands[0];
   return ins->opcode == HL_OP_CONSTANT ? ins->literal : NULL;
 }
 
-/* What the rule asks of the module after inlining: a constant or a broadcast of one, nothing deeper. */
+/* What the rule asks of the module after inlining: a constant or a broadcast of one, nothing
+ * deeper. */
 static const hl_literal *written_exponent(const hl_instruction *exponent)
 {
   if (exponent->opcode == HL_OP_BROADCAST)

@@ -1,6 +1,8 @@
-/* api - the public library on top of sessions: handles, messages as values, and the guard around every entry that allocates.
+/* api - the public library on top of sessions: handles, messages as values, and the guard around
+ * every entry that allocates.
  *
- * What an entry holds while it works hangs on the context, so that running out of memory, which jumps back into the entry, can free it.
+ * What an entry holds while it works hangs on the context, so that running out of memory, which
+ * jumps back into the entry, can free it.
  */
 #include "hlo_lite.h"
 
@@ -241,11 +243,12 @@ static hlo_array *describe(hl_arena *arena, const hl_member *members, int count)
   for (int i = 0; i < count; i++) {
     const hl_shape *shape = members[i].port->shape;
     size_t bytes = (size_t)shape->rank * sizeof *shape->dimensions;
-    arrays[i] = (hlo_array){.name = hl_arena_strndup(arena, members[i].name, strlen(members[i].name)),
-                            .type = hl_type_name(shape->element_type),
-                            .rank = shape->rank,
-                            .dimensions = hl_arena_memdup(arena, shape->dimensions, bytes),
-                            .bytes = (size_t)members[i].bytes};
+    arrays[i] =
+        (hlo_array){.name = hl_arena_strndup(arena, members[i].name, strlen(members[i].name)),
+                    .type = hl_type_name(shape->element_type),
+                    .rank = shape->rank,
+                    .dimensions = hl_arena_memdup(arena, shape->dimensions, bytes),
+                    .bytes = (size_t)members[i].bytes};
   }
   return arrays;
 }
@@ -303,7 +306,8 @@ static bool compile(hlo_context *context, const hlo_module *module, const hlo_op
   return ok;
 }
 
-hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module, const hlo_options *options)
+hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module,
+                            const hlo_options *options)
 {
   begin(context);
   if (setjmp(context->guard.env)) {

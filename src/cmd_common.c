@@ -1,4 +1,5 @@
-/* cmd_common - what the subcommands share: sessions with the options of the command line, messages, outputs. */
+/* cmd_common - what the subcommands share: sessions with the options of the command line, messages,
+ * outputs. */
 #include "command.h"
 
 #include "ir/print.h"
@@ -57,7 +58,7 @@ void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
                                    .fast_math = options->fast_math,
                                    .fp_contract = options->fp_contract,
                                    .ftz = options->ftz},
-                          .max_workers = options->opt_level == 0 ? 1 : options->max_workers,
+                          .max_workers = options->max_workers,
                           .dialect_xla = options->dialect_xla,
                           .verify_each = options->verify_each,
                           .name = options->name,
@@ -136,9 +137,10 @@ hl_pass_id *hl_command_passes(hl_arena *arena, const char *list, int *count, con
     hl_pass_id pass = hl_pass_by_name(list, length);
     if (pass == HL_PASS_COUNT) {
       const char *name = hl_arena_strndup(arena, list, length), *closest = hl_pass_suggest(name);
-      *error = closest ? hl_arena_printf(arena, "unknown pass '%s'; did you mean '%s'?", name, closest)
-                       : hl_arena_printf(arena, "unknown pass '%s'; `hlo-lite opt --help` lists them",
-                                         name);
+      *error =
+          closest
+              ? hl_arena_printf(arena, "unknown pass '%s'; did you mean '%s'?", name, closest)
+              : hl_arena_printf(arena, "unknown pass '%s'; `hlo-lite opt --help` lists them", name);
       return NULL;
     }
     passes[(*count)++] = pass;

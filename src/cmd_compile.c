@@ -43,8 +43,8 @@ static const char *header_path(hl_arena *arena, const char *object)
 {
   const char *slash = strrchr(object, '/'), *dot = strrchr(object, '.');
   bool has_extension = dot && dot != object && (!slash || dot > slash + 1);
-  return hl_arena_printf(arena, "%.*s.h", (int)(has_extension ? dot - object : (long)strlen(object)),
-                         object);
+  return hl_arena_printf(arena, "%.*s.h",
+                         (int)(has_extension ? dot - object : (long)strlen(object)), object);
 }
 
 static const char *file_name(const char *path)
@@ -113,14 +113,14 @@ static hl_link_input embedded(const char *name, const void *begin, const void *e
   return (hl_link_input){name, begin, (size_t)((const char *)end - (const char *)begin)};
 }
 
-/* A linker script that adds to the usual one: the three symbols are exported, and with threads the hook, so that a program can put its
- * own in its place. */
+/* A linker script that adds to the usual one: the three symbols are exported, and with threads the
+ * hook, so that a program can put its own in its place. */
 static const char *export_script(job *j, bool threads)
 {
   const hl_session *s = j->session;
-  return hl_arena_printf(s->arena, "VERSION { { global: %s; %s_workspace_bytes; %s_signature; %slocal: *; }; }\n",
-                         s->symbol, s->symbol, s->symbol,
-                         threads ? "hlo_parallel_for; " : "");
+  return hl_arena_printf(
+      s->arena, "VERSION { { global: %s; %s_workspace_bytes; %s_signature; %slocal: *; }; }\n",
+      s->symbol, s->symbol, s->symbol, threads ? "hlo_parallel_for; " : "");
 }
 
 static void link_shared(job *j, const hl_code *code)
@@ -176,7 +176,10 @@ static void write_code(job *j, const hl_code *code)
     link_executable(j, code);
     break;
   case HL_EMIT_HEADER:
-    print_header(j, &text, j->options->output ? file_name(j->options->output) : header_path(text.arena, stem_of(text.arena, j->input)), code);
+    print_header(j, &text,
+                 j->options->output ? file_name(j->options->output)
+                                    : header_path(text.arena, stem_of(text.arena, j->input)),
+                 code);
     write_text(j, &text);
     break;
   case HL_EMIT_LLVM_BC:
@@ -223,7 +226,8 @@ static int compile_code(job *j)
   if (!hl_session_build(s))
     return HL_EXIT_DONE; /* the session knows */
   if (!can_link(j))
-    return hl_complain(HL_EXIT_USAGE, "--emit=%s links for this machine alone, not for %s; --emit=obj does",
+    return hl_complain(HL_EXIT_USAGE,
+                       "--emit=%s links for this machine alone, not for %s; --emit=obj does",
                        hl_emit_name(j->options->emit), s->target.triple);
   if (hl_session_emit(s, code_kind(j->options->emit), &code))
     write_code(j, &code);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const stage_words[] = {
-    [HL_STAGE_code] = "compiles",
-    [HL_STAGE_later] = "checked only: compile refuses it so far",
-    [HL_STAGE_refused] = "checked only: compile refuses it"};
+static const char *const stage_words[] = {[HL_STAGE_code] = "compiles",
+                                          [HL_STAGE_later] =
+                                              "checked only: compile refuses it so far",
+                                          [HL_STAGE_refused] = "checked only: compile refuses it"};
 
 static void print_operands(const hl_op_info *info)
 {
@@ -24,8 +24,8 @@ static void print_types(unsigned types)
   static const struct {
     unsigned bit;
     const char *word;
-  } words[] = {{HL_T_PRED, "pred"},         {HL_T_SIGNED, "signed"}, {HL_T_UNSIGNED, "unsigned"},
-               {HL_T_FLOAT, "floating"},    {HL_T_COMPLEX, "complex"}, {HL_T_F32_F64, "f32, f64"}};
+  } words[] = {{HL_T_PRED, "pred"},      {HL_T_SIGNED, "signed"},   {HL_T_UNSIGNED, "unsigned"},
+               {HL_T_FLOAT, "floating"}, {HL_T_COMPLEX, "complex"}, {HL_T_F32_F64, "f32, f64"}};
   const char *separator = "  types       ";
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (types & words[i].bit) {

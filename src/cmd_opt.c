@@ -13,8 +13,7 @@ int hl_command_opt(const hl_options *options, hl_arena *arena, hl_guard *guard)
   hl_session s;
   bool written = true;
   hl_command_open(&s, options, guard);
-  if (hl_command_load(&s, options, options->inputs[0]) &&
-      hl_session_optimize(&s, passes, count)) {
+  if (hl_command_load(&s, options, options->inputs[0]) && hl_session_optimize(&s, passes, count)) {
     hl_str text = {.arena = s.arena};
     hl_module_print(&text, s.module);
     written = hl_command_write(options->output, hl_str_text(&text), text.length);

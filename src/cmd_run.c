@@ -1,4 +1,5 @@
-/* cmd_run - `hlo-lite run`: compile for this machine, call, print or store the results, and compare with the evaluator. */
+/* cmd_run - `hlo-lite run`: compile for this machine, call, print or store the results, and compare
+ * with the evaluator. */
 #include "command.h"
 
 #include "codegen/interface.h"
@@ -173,10 +174,11 @@ static bool differs(run *r, int result, const hl_literal *want)
   char have_text[HL_VALUE_TEXT], want_text[HL_VALUE_TEXT];
   hl_value_format(type, have + at, have_text);
   hl_value_format(type, expected + at, want_text);
-  return !internal_fault(r, hl_arena_printf(r->session->arena,
-                                            "--check: %s differs from the reference evaluator, first at "
-                                            "element %zu: %s, expected %s",
-                                            array->name, at / item, have_text, want_text));
+  return !internal_fault(
+      r, hl_arena_printf(r->session->arena,
+                         "--check: %s differs from the reference evaluator, first at "
+                         "element %zu: %s, expected %s",
+                         array->name, at / item, have_text, want_text));
 }
 
 /* A fresh copy of the module, because the passes have changed the other. */
@@ -249,7 +251,8 @@ int hl_command_run(const hl_options *options, hl_arena *arena, hl_guard *guard)
   (void)arena;
   hl_io_error e;
   if (options->is_random && options->input_count > 1)
-    return hl_complain(HL_EXIT_USAGE, "--random makes the arguments: what is '%s'?", options->inputs[1]);
+    return hl_complain(HL_EXIT_USAGE, "--random makes the arguments: what is '%s'?",
+                       options->inputs[1]);
   if (options->output && hl_result_form_of(options->output, 1, &e) == HL_RESULTS_BAD)
     return hl_complain(HL_EXIT_USAGE, "%s", e.text);
   hl_session s;

@@ -22,7 +22,8 @@ int hl_command_close(hl_session *s, const hl_options *options);
 /* Read, parse, fill constants, verify. */
 bool hl_command_load(hl_session *s, const hl_options *options, const char *path);
 
-/* Writes to a file, whole or not at all, or to standard output with path NULL or "-". False: the message was shown. */
+/* Writes to a file, whole or not at all, or to standard output with path NULL or "-". False: the
+ * message was shown. */
 bool hl_command_write(const char *path, const void *data, size_t size);
 
 /* The passes of "a,b,c"; NULL with *error (arena text). */

@@ -2,7 +2,8 @@
 #ifndef HL_EMBED_H
 #define HL_EMBED_H
 
-/* Relocatable objects: the pool with a weak hook; the pool, the array files and main() of executables. */
+/* Relocatable objects: the pool with a weak hook; the pool, the array files and main() of
+ * executables. */
 extern const unsigned char hl_embed_pool[], hl_embed_pool_end[];
 extern const unsigned char hl_embed_exe[], hl_embed_exe_end[];
 /* The text of runtime/hlo_exe.h. */

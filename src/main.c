@@ -1,4 +1,5 @@
-/* main - the command: picks the subcommand, and is where memory that runs out and LLVM's fatal errors end. */
+/* main - the command: picks the subcommand, and is where memory that runs out and LLVM's fatal
+ * errors end. */
 #include "command.h"
 
 #include <stdio.h>
@@ -36,8 +37,9 @@ static void print_usage(FILE *out)
   fprintf(out, "usage: hlo-lite COMMAND [options] [files]\n\n");
   for (int i = 0; i < COMMAND_COUNT; i++)
     fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].sentence);
-  fprintf(out, "\n`hlo-lite COMMAND --help` lists its options; `-` reads standard input.\n"
-               "Exit status: 0 done, 1 the input is at fault, 2 the command line, 3 hlo-lite itself.\n");
+  fprintf(out,
+          "\n`hlo-lite COMMAND --help` lists its options; `-` reads standard input.\n"
+          "Exit status: 0 done, 1 the input is at fault, 2 the command line, 3 hlo-lite itself.\n");
 }
 
 static int print_command_help(const command *c)
@@ -47,7 +49,8 @@ static int print_command_help(const command *c)
   if (c->id == HL_COMMAND_OPT) {
     printf("\npasses\n");
     for (hl_pass_id pass = 0; pass < HL_PASS_COUNT; pass++)
-      printf("  %-22s %s (-O%d)\n", hl_pass_name(pass), hl_pass_sentence(pass), hl_pass_level(pass));
+      printf("  %-22s %s (-O%d)\n", hl_pass_name(pass), hl_pass_sentence(pass),
+             hl_pass_level(pass));
   }
   return HL_EXIT_DONE;
 }
@@ -86,7 +89,8 @@ static int run_command(const command *c, int count, char **words, hl_arena *aren
   if (options.wants_help)
     return print_command_help(c);
   if (options.input_count < c->min_inputs)
-    return hl_complain(HL_EXIT_USAGE, "%s needs a file: hlo-lite %s %s", c->name, c->name, c->usage);
+    return hl_complain(HL_EXIT_USAGE, "%s needs a file: hlo-lite %s %s", c->name, c->name,
+                       c->usage);
   if (options.input_count > c->max_inputs)
     return hl_complain(HL_EXIT_USAGE, "%s takes one file; what is '%s'?", c->name,
                        options.inputs[c->max_inputs]);

@@ -1,7 +1,8 @@
-/* options - the command line: one table of all options, which commands take them, and how their values are read.
+/* options - the command line: one table of all options, which commands take them, and how their
+ * values are read.
  *
- * As in clang: -o FILE or -oFILE, --name VALUE or --name=VALUE, options and inputs in any order, `--` ends the options, the last of
- * two equal options counts.
+ * As in clang: -o FILE or -oFILE, --name VALUE or --name=VALUE, options and inputs in any order,
+ * `--` ends the options, the last of two equal options counts.
  */
 #include "options.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_WORKERS = 16, MAX_WORKERS = 256 };
+enum { ON_WORKERS = 16, MAX_WORKERS = 256 };
 
 enum {
   COMPILE = HL_COMMAND_COMPILE,
@@ -37,9 +38,9 @@ typedef struct option {
 } option;
 
 static const char *const emit_names[HL_EMIT_COUNT] = {
-    [HL_EMIT_OBJ] = "obj",         [HL_EMIT_SHARED] = "shared",   [HL_EMIT_EXE] = "exe",
-    [HL_EMIT_ASM] = "asm",         [HL_EMIT_LLVM_IR] = "llvm-ir", [HL_EMIT_LLVM_BC] = "llvm-bc",
-    [HL_EMIT_LOOPS] = "loops",     [HL_EMIT_HLO] = "hlo",         [HL_EMIT_DOT] = "dot",
+    [HL_EMIT_OBJ] = "obj",      [HL_EMIT_SHARED] = "shared",   [HL_EMIT_EXE] = "exe",
+    [HL_EMIT_ASM] = "asm",      [HL_EMIT_LLVM_IR] = "llvm-ir", [HL_EMIT_LLVM_BC] = "llvm-bc",
+    [HL_EMIT_LOOPS] = "loops",  [HL_EMIT_HLO] = "hlo",         [HL_EMIT_DOT] = "dot",
     [HL_EMIT_HEADER] = "header"};
 
 const char *hl_emit_name(hl_emit emit)
@@ -96,7 +97,7 @@ static bool set_opt_level(hl_options *o, const char *value)
 
 static bool set_threads(hl_options *o, const char *value)
 {
-  int64_t number = !strcmp(value, "off") ? 1 : DEFAULT_WORKERS;
+  int64_t number = !strcmp(value, "off") ? 1 : ON_WORKERS;
   bool is_word = !strcmp(value, "off") || !strcmp(value, "on");
   bool ok = is_word || read_int(value, 1, MAX_WORKERS, &number);
   o->max_workers = (int)number;
@@ -245,16 +246,20 @@ static const option options_table[] = {
     {"-o", "OUT", CODE | FMT | OPT, set_output,
      "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
     {"--emit", "KIND", COMPILE, set_emit,
-     "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, header"},
+     "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
+     "header"},
     {"--name", "NAME", COMPILE, set_name, "the C name of the function (default: the file's stem)"},
     {"-O", "0..3", CODE, set_opt_level,
-     "optimisation: 0 scalar, 1 fusion, 2 vectors and threads (default), 3 more unrolling; no bit changes"},
+     "optimisation: 0 scalar, 1 fusion, 2 vectors and threads (default), 3 more unrolling; no bit "
+     "changes"},
     {"--target", "TRIPLE", CODE, set_target, "the machine to compile for (default: this one)"},
     {"--cpu", "CPU", CODE, set_cpu,
      "its processor; native is this one (default: compile a portable baseline, run native)"},
     {"--features", "LIST", CODE, set_features, "processor features in LLVM's form: +avx2,-fma"},
-    {"--threads", "off|on|N", CODE, set_threads, "threads that a call may use (default: on, up to 16)"},
-    {"--fast-math", NULL, CODE, set_fast_math, "reassociate, ignore NaN and infinity: bits may change"},
+    {"--threads", "off|on|N", CODE, set_threads,
+     "threads that a call may use (on: up to 16; the default where there is a system)"},
+    {"--fast-math", NULL, CODE, set_fast_math,
+     "reassociate, ignore NaN and infinity: bits may change"},
     {"--fp-contract", "fast|off", CODE, set_fp_contract, "fuse multiply and add: bits may change"},
     {"--ftz", NULL, CODE, set_ftz, "flush denormals to zero: bits may change"},
     {"--constants", "F.npz", TEXT & ~FMT, set_constants,
@@ -263,13 +268,15 @@ static const option options_table[] = {
     {"--verify-each", NULL, OPT | CODE, set_verify_each, "verify the module after each pass"},
     {"--dump-after", "PASS", OPT | CODE, set_dump_after,
      "print the module after this pass to standard error; all: after each"},
-    {"--time-passes", NULL, OPT | CODE, set_time_passes, "say on standard error what took how long"},
+    {"--time-passes", NULL, OPT | CODE, set_time_passes,
+     "say on standard error what took how long"},
     {"--linker", "PATH", COMPILE, set_linker, "the ld that links shared libraries (default: ld)"},
     {"--cc", "PATH", COMPILE, set_cc, "the C compiler that links executables (default: cc)"},
     {"-i", NULL, FMT, set_in_place, "write each file in place"},
     {"--explicit", NULL, FMT, set_explicit, "write every implicit broadcast out"},
     {"--random", "SEED", RUN, set_random, "make the arguments from this seed"},
-    {"--check", NULL, RUN, set_check, "compare the results with the reference evaluator, bit by bit"},
+    {"--check", NULL, RUN, set_check,
+     "compare the results with the reference evaluator, bit by bit"},
     {"--repeat", "N", RUN, set_repeat, "call so often and print the times"},
     {"--dialect", "xla", TEXT, set_dialect, "refuse what XLA does not read: implicit broadcasts"},
     {"--diagnostics", "json", TEXT, set_diagnostics, "messages as JSON"},
@@ -327,7 +334,8 @@ static const char *unknown_option(hl_arena *arena, const char *word, hl_command_
 }
 
 /* Sets one option from words[*i], and words[*i + 1] where its value stands apart. */
-static const char *read_option(hl_arena *arena, hl_options *o, int count, char *const *words, int *i)
+static const char *read_option(hl_arena *arena, hl_options *o, int count, char *const *words,
+                               int *i)
 {
   const char *value, *word = words[*i];
   const option *known = find_option(word, o->command, &value);
@@ -350,7 +358,6 @@ static hl_options defaults(hl_command_id command)
   return (hl_options){.command = command,
                       .emit = HL_EMIT_OBJ,
                       .opt_level = 2,
-                      .max_workers = DEFAULT_WORKERS,
                       .color = -1,
                       .repeat = 1,
                       .linker = "ld",
@@ -385,7 +392,10 @@ void hl_options_print(hl_command_id command)
       continue;
     char left[64];
     snprintf(left, sizeof left, "%s%s%s", known->name,
-             !known->value ? "" : is_long(known) ? "=" : !strcmp(known->name, "-O") ? "" : " ",
+             !known->value                ? ""
+             : is_long(known)             ? "="
+             : !strcmp(known->name, "-O") ? ""
+                                          : " ",
              known->value ? known->value : "");
     printf("  %-22s %s\n", left, known->help);
   }

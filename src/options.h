@@ -42,16 +42,16 @@ typedef struct hl_options {
   hl_emit emit;
   const char *target, *cpu, *features;
   int opt_level;
-  int max_workers;       /* --threads: off is 1, on 16 */
+  int max_workers; /* --threads: off is 1, on 16; 0: not given */
   bool fast_math, fp_contract, ftz;
   bool json, dialect_xla;
-  int color;             /* -1: as the terminal says */
-  const char *passes;    /* opt */
+  int color;          /* -1: as the terminal says */
+  const char *passes; /* opt */
   bool verify_each;
   const char *dump_after;
   bool time_passes;
   bool in_place, is_explicit; /* fmt */
-  bool is_random;        /* run */
+  bool is_random;             /* run */
   uint64_t seed;
   bool check;
   int64_t repeat;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_CACHE_BYTES = 32 << 20 };
+enum { DEFAULT_CACHE_BYTES = 32 << 20, DEFAULT_WORKERS = 16 };
 
 void hl_session_open(hl_session *s, hl_guard *guard, const hl_session_options *options)
 {
@@ -112,7 +112,8 @@ bool hl_session_verify(hl_session *s)
   return true;
 }
 
-/* The array of the archive as a literal of the constant's shape; NULL after a fault was reported. */
+/* The array of the archive as a literal of the constant's shape; NULL after a fault was reported.
+ */
 static const hl_literal *literal_from(hl_session *s, const hl_instruction *ins, const hl_npy *array)
 {
   const hl_shape *shape = ins->shape;
@@ -120,12 +121,14 @@ static const hl_literal *literal_from(hl_session *s, const hl_instruction *ins, 
   bool fits = type && hl_value_accepts(type, array) && array->rank == shape->rank;
   for (int i = 0; fits && i < shape->rank; i++)
     fits = array->dims[i] == shape->dimensions[i];
-  fits = fits && (array->bytes == 0 ||
-                  hl_value_find_unfit(type, array->data, array->bytes / (size_t)type->item_bytes) < 0);
+  fits =
+      fits && (array->bytes == 0 ||
+               hl_value_find_unfit(type, array->data, array->bytes / (size_t)type->item_bytes) < 0);
   if (!fits) {
-    hl_error(&s->diag, hl_place_shape(ins), HL_RULE_INPUT,
-             "the array for constant '%s' has another type or shape than %s, or values that do not fit", ins->name,
-             hl_shape_text(s->arena, shape));
+    hl_error(
+        &s->diag, hl_place_shape(ins), HL_RULE_INPUT,
+        "the array for constant '%s' has another type or shape than %s, or values that do not fit",
+        ins->name, hl_shape_text(s->arena, shape));
     fail(s, HL_FAULT_INPUT, NULL);
     return NULL;
   }
@@ -221,11 +224,22 @@ bool hl_session_optimize(hl_session *s, const hl_pass_id *passes, int count)
                               s->diag.last->text));
 }
 
-/* Kernels that touch more than the last cache stream their stores; a portable target has a size that many machines have. */
+/* Kernels that touch more than the last cache stream their stores; a portable target has a size
+ * that many machines have. */
 static int64_t cache_bytes(const hl_target_info *target)
 {
   long size = target->is_native_cpu ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
   return size > 0 ? size : DEFAULT_CACHE_BYTES;
+}
+
+/* -O0 is scalar code for reading and stepping through: no threads. */
+static int max_workers(const hl_session *s)
+{
+  if (s->options.code.opt_level == 0)
+    return 1;
+  if (s->options.max_workers)
+    return s->options.max_workers;
+  return s->target.is_freestanding ? 1 : DEFAULT_WORKERS;
 }
 
 bool hl_session_lower(hl_session *s)
@@ -235,7 +249,7 @@ bool hl_session_lower(hl_session *s)
   if (!hl_target_resolve(s->arena, &s->options.code, &s->target, &error))
     return fail(s, HL_FAULT_OPTION, error);
   hl_lower_options options = {.opt_level = s->options.code.opt_level,
-                              .max_workers = s->options.max_workers,
+                              .max_workers = max_workers(s),
                               .cache_bytes = cache_bytes(&s->target)};
   s->symbol = s->options.name ? s->options.name : hl_c_name(s->arena, s->diag.source->name);
   s->program = hl_lower(s->arena, s->module, &options);

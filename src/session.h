@@ -1,9 +1,10 @@
-/* session - the one way through the compiler: text, module, passes, loop program, code. The command and the public library use it.
+/* session - the one way through the compiler: text, module, passes, loop program, code. The command
+ * and the public library use it.
  *
  *   open → read or set text → parse → (constants) → verify → optimize → lower → emit
  *
- * Each step returns false after it has reported: what the input is at fault for stands in `diag`; a value of the options that
- * cannot be used, or a fault of our own, in `text`. */
+ * Each step returns false after it has reported: what the input is at fault for stands in `diag`; a
+ * value of the options that cannot be used, or a fault of our own, in `text`. */
 #ifndef HL_SESSION_H
 #define HL_SESSION_H
 
@@ -21,11 +22,13 @@ typedef enum hl_fault {
 
 typedef struct hl_session_options {
   hl_codegen_options code; /* symbol and signature are filled in */
-  int max_workers;         /* 1: no threads */
+  int max_workers; /* most threads of a call; 1: none; 0: 16, but none on targets without a system
+                    */
   bool dialect_xla;
   bool verify_each;
-  const char *name;        /* C name; NULL: from the source's name */
-  /* Hooks for dumps and times; NULL. Steps that are no passes are named "parse", "verify", "lower" and "emit". */
+  const char *name; /* C name; NULL: from the source's name */
+  /* Hooks for dumps and times; NULL. Steps that are no passes are named "parse", "verify", "lower"
+   * and "emit". */
   void (*after_pass)(void *user, const char *pass, const hl_module *module);
   void (*timing)(void *user, const char *step, double seconds);
   void *user;
@@ -37,7 +40,7 @@ typedef struct hl_session {
   hl_session_options options;
   hl_diag diag;
   hl_fault fault;
-  const char *text;  /* of OPTION and INTERNAL */
+  const char *text; /* of OPTION and INTERNAL */
   hl_module *module;
   hl_target_info target;
   hl_program *program;
@@ -45,7 +48,8 @@ typedef struct hl_session {
   void *owned;        /* malloc'ed text while it is copied */
 } hl_session;
 
-/* Prepares an empty session. Out of memory, now or later, jumps to the guard; hl_session_close is then safe and due. */
+/* Prepares an empty session. Out of memory, now or later, jumps to the guard; hl_session_close is
+ * then safe and due. */
 void hl_session_open(hl_session *s, hl_guard *guard, const hl_session_options *options);
 void hl_session_close(hl_session *s);
 
@@ -54,12 +58,14 @@ bool hl_session_read(hl_session *s, const char *path);
 /* Takes a text of memory; `name` stands in messages. */
 bool hl_session_set_text(hl_session *s, const char *name, const char *text, size_t size);
 bool hl_session_parse(hl_session *s);
-/* Gives constants that were printed as {...} the values of an .npz, by instruction name. After parse, before verify. */
+/* Gives constants that were printed as {...} the values of an .npz, by instruction name. After
+ * parse, before verify. */
 bool hl_session_fill_constants(hl_session *s, const char *path);
 bool hl_session_verify(hl_session *s);
 /* Parse, constants (path may be NULL) and verify. */
 bool hl_session_load(hl_session *s, const char *constants);
-/* What compile and run refuse beyond the verifier. Before the passes, so that it stands at its place. */
+/* What compile and run refuse beyond the verifier. Before the passes, so that it stands at its
+ * place. */
 bool hl_session_check_compilable(hl_session *s);
 /* Runs the passes named, or the default pipeline of the level with names NULL. */
 bool hl_session_optimize(hl_session *s, const hl_pass_id *passes, int count);

@@ -67,7 +67,8 @@ static uint64_t undefined_name(const object *o, size_t at, unsigned binding)
   return is_it ? symbol.st_name : 0;
 }
 
-const char **hl_elf_undefined(hl_arena *arena, const void *data, size_t size, bool is_weak, int *count)
+const char **hl_elf_undefined(hl_arena *arena, const void *data, size_t size, bool is_weak,
+                              int *count)
 {
   object o;
   *count = 0;

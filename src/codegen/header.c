@@ -1,4 +1,5 @@
-/* header - the C header of a compiled program, and its description for executables: design section 7. */
+/* header - the C header of a compiled program, and its description for executables: design
+ * section 7. */
 #include "header.h"
 
 #include <ctype.h>
@@ -7,8 +8,10 @@
 
 const char *hl_c_type(hl_element_type type)
 {
-  static const char *const ints[][2] = {
-      {"int8_t", "uint8_t"}, {"int16_t", "uint16_t"}, {"int32_t", "uint32_t"}, {"int64_t", "uint64_t"}};
+  static const char *const ints[][2] = {{"int8_t", "uint8_t"},
+                                        {"int16_t", "uint16_t"},
+                                        {"int32_t", "uint32_t"},
+                                        {"int64_t", "uint64_t"}};
   hl_element_type part = hl_component_type(type);
   if (part == HL_F32)
     return "float";
@@ -24,7 +27,8 @@ const char *hl_c_type(hl_element_type type)
 static void add_harmless(hl_str *out, const char *text)
 {
   for (; *text; text++)
-    hl_str_add_char(out, (unsigned char)*text < ' ' || (*text == '/' && out->length && out->text[out->length - 1] == '*')
+    hl_str_add_char(out, (unsigned char)*text < ' ' ||
+                                 (*text == '/' && out->length && out->text[out->length - 1] == '*')
                              ? '?'
                              : *text);
 }
@@ -74,7 +78,8 @@ static int alias_of(const hl_interface *members, const hl_member *argument)
 }
 
 /* The declaration, and the start of the comment behind it. */
-static void print_declaration(hl_str *out, const hl_member *member, const char *qualifier, int width)
+static void print_declaration(hl_str *out, const hl_member *member, const char *qualifier,
+                              int width)
 {
   const char *type = hl_c_type(member->port->shape->element_type);
   const char *text = hl_arena_printf(out->arena, "%s%s *%s;", qualifier, type, member->name);
@@ -133,16 +138,20 @@ static void print_results(hl_str *out, const hl_interface *members, const char *
 
 static void print_contract(hl_str *out, const hl_program *program, const hl_header_options *o)
 {
-  hl_str_add(out, "\n/* Row-major dense arrays, aligned as their element type (64 is faster); workspace aligned to "
-                  "64 bytes. Returns 0;\n   1 when workspace is NULL or misaligned; 2 when a custom call failed. "
-                  "Allocates nothing. Calls with their own\n   results and workspace may run at once.");
+  hl_str_add(out,
+             "\n/* Row-major dense arrays, aligned as their element type (64 is faster); workspace "
+             "aligned to "
+             "64 bytes. Returns 0;\n   1 when workspace is NULL or misaligned; 2 when a custom "
+             "call failed. "
+             "Allocates nothing. Calls with their own\n   results and workspace may run at once.");
   if (o->uses_threads)
     hl_str_printf(out,
                   " Uses up to %d threads through hlo_parallel_for (hlo_runtime.h) where the\n   "
                   "program links one, else the calling thread.",
                   program->max_workers);
   for (int i = 0; i < o->undefined_count; i++)
-    hl_str_printf(out, "%s%s%s", i ? ", " : "\n   Needs of the compiler's own library: ", o->undefined[i],
+    hl_str_printf(out, "%s%s%s",
+                  i ? ", " : "\n   Needs of the compiler's own library: ", o->undefined[i],
                   i + 1 == o->undefined_count ? "." : "");
   hl_str_add(out, " */\n");
 }
@@ -161,8 +170,9 @@ void hl_header_print(hl_str *out, const hl_program *program, const hl_header_opt
   print_contract(out, program, o);
   hl_str_printf(out, "int %s(const %s_args *args, const %s_results *results, void *workspace);\n",
                 o->symbol, o->symbol, o->symbol);
-  hl_str_printf(out, "extern const uint64_t %s_workspace_bytes;\nextern const char %s_signature[]; /* \"",
-                o->symbol, o->symbol);
+  hl_str_printf(
+      out, "extern const uint64_t %s_workspace_bytes;\nextern const char %s_signature[]; /* \"",
+      o->symbol, o->symbol);
   hl_str_add(out, hl_signature(out->arena, program));
   hl_str_add(out, "\" */\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
@@ -201,9 +211,9 @@ void hl_description_print(hl_str *out, const hl_program *program, const char *sy
   hl_str_printf(out, "int %s(void *const *args, void *const *results, void *workspace);\n", symbol);
   describe_arrays(out, "args", members.arguments, members.argument_count);
   describe_arrays(out, "results", members.results, members.result_count);
-  hl_str_printf(out,
-                "const hlo_exe_description hlo_exe_model = {\"%s\", %d, %d, args, results, %s, %" PRId64
-                "u};\n",
-                symbol, members.argument_count, members.result_count, symbol,
-                program->workspace_bytes);
+  hl_str_printf(
+      out,
+      "const hlo_exe_description hlo_exe_model = {\"%s\", %d, %d, args, results, %s, %" PRId64
+      "u};\n",
+      symbol, members.argument_count, members.result_count, symbol, program->workspace_bytes);
 }

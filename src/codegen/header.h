@@ -6,19 +6,20 @@
 #include "interface.h"
 
 typedef struct hl_header_options {
-  const char *file;     /* its own name, for its first line */
-  const char *source;   /* the module's file */
-  const char *version;  /* of hlo-lite */
+  const char *file;    /* its own name, for its first line */
+  const char *source;  /* the module's file */
+  const char *version; /* of hlo-lite */
   const char *symbol;
   const hl_target_info *target;
-  bool uses_threads;    /* the object refers to the hook */
+  bool uses_threads;            /* the object refers to the hook */
   const char *const *undefined; /* symbols that the object takes from the compiler's own library */
   int undefined_count;
 } hl_header_options;
 
 void hl_header_print(hl_str *out, const hl_program *program, const hl_header_options *options);
 
-/* The C text that describes a program to runtime/main_exe.c; `declarations` is the text of runtime/hlo_exe.h. */
+/* The C text that describes a program to runtime/main_exe.c; `declarations` is the text of
+ * runtime/hlo_exe.h. */
 void hl_description_print(hl_str *out, const hl_program *program, const char *symbol,
                           const char *declarations, size_t length);
 

@@ -1,7 +1,8 @@
 /* interface - the C names and types of a program's arguments and results.
  *
- * Names come from parameter names, other bytes as `_`; JAX calls them Arg_0.1, and then the op_name of the metadata is better where it is
- * unique. A keyword gets `_`, a name that is taken `_2`, `_3`. Elements of tuples are p_0, p_1_0; results result0, result1.
+ * Names come from parameter names, other bytes as `_`; JAX calls them Arg_0.1, and then the op_name
+ * of the metadata is better where it is unique. A keyword gets `_`, a name that is taken `_2`,
+ * `_3`. Elements of tuples are p_0, p_1_0; results result0, result1.
  */
 #include "interface.h"
 
@@ -12,24 +13,33 @@
 
 /* Of C11 and C++20, so that headers serve both, and names that a program cannot have. */
 static const char *const keywords[] = {
-    "alignas",      "alignof",       "and",        "and_eq",    "asm",          "auto",
-    "bitand",       "bitor",         "bool",       "break",     "case",         "catch",
-    "char",         "char16_t",      "char32_t",   "char8_t",   "class",        "co_await",
-    "co_return",    "co_yield",      "compl",      "concept",   "const",        "const_cast",
-    "consteval",    "constexpr",     "constinit",  "continue",  "decltype",     "default",
-    "delete",       "do",            "double",     "dynamic_cast", "else",      "enum",
-    "explicit",     "export",        "extern",     "false",     "float",        "for",
-    "friend",       "goto",          "if",         "inline",    "int",          "long",
-    "main",         "mutable",       "namespace",  "new",       "noexcept",     "not",
-    "not_eq",       "nullptr",       "operator",   "or",        "or_eq",        "private",
-    "protected",    "public",        "register",   "reinterpret_cast", "requires", "restrict",
-    "return",       "short",         "signed",     "sizeof",    "static",       "static_assert",
-    "static_cast",  "struct",        "switch",     "template",  "this",         "thread_local",
-    "throw",        "true",          "try",        "typedef",   "typeid",       "typename",
-    "typeof",       "union",         "unsigned",   "using",     "virtual",      "void",
-    "volatile",     "wchar_t",       "while",      "xor",       "xor_eq",       "_Alignas",
-    "_Alignof",     "_Atomic",       "_Bool",      "_Complex",  "_Generic",     "_Imaginary",
-    "_Noreturn",    "_Static_assert", "_Thread_local"};
+    "alignas",      "alignof",      "and",       "and_eq",
+    "asm",          "auto",         "bitand",    "bitor",
+    "bool",         "break",        "case",      "catch",
+    "char",         "char16_t",     "char32_t",  "char8_t",
+    "class",        "co_await",     "co_return", "co_yield",
+    "compl",        "concept",      "const",     "const_cast",
+    "consteval",    "constexpr",    "constinit", "continue",
+    "decltype",     "default",      "delete",    "do",
+    "double",       "dynamic_cast", "else",      "enum",
+    "explicit",     "export",       "extern",    "false",
+    "float",        "for",          "friend",    "goto",
+    "if",           "inline",       "int",       "long",
+    "main",         "mutable",      "namespace", "new",
+    "noexcept",     "not",          "not_eq",    "nullptr",
+    "operator",     "or",           "or_eq",     "private",
+    "protected",    "public",       "register",  "reinterpret_cast",
+    "requires",     "restrict",     "return",    "short",
+    "signed",       "sizeof",       "static",    "static_assert",
+    "static_cast",  "struct",       "switch",    "template",
+    "this",         "thread_local", "throw",     "true",
+    "try",          "typedef",      "typeid",    "typename",
+    "typeof",       "union",        "unsigned",  "using",
+    "virtual",      "void",         "volatile",  "wchar_t",
+    "while",        "xor",          "xor_eq",    "_Alignas",
+    "_Alignof",     "_Atomic",      "_Bool",     "_Complex",
+    "_Generic",     "_Imaginary",   "_Noreturn", "_Static_assert",
+    "_Thread_local"};
 
 static bool is_keyword(const char *name)
 {
@@ -109,10 +119,8 @@ static const char *free_name(hl_arena *arena, hl_map *taken, const char *base)
 
 static hl_member make_member(const hl_port *port, const char *name, const char *hlo_name)
 {
-  return (hl_member){.name = name,
-                     .hlo_name = hlo_name,
-                     .port = port,
-                     .bytes = hl_shape_bytes(port->shape)};
+  return (hl_member){
+      .name = name, .hlo_name = hlo_name, .port = port, .bytes = hl_shape_bytes(port->shape)};
 }
 
 hl_interface hl_interface_of(hl_arena *arena, const hl_program *program)

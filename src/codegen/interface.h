@@ -1,4 +1,5 @@
-/* interface - the C names and types of a program's arguments and results: what header, run and executables agree on. */
+/* interface - the C names and types of a program's arguments and results: what header, run and
+ * executables agree on. */
 #ifndef HL_INTERFACE_H
 #define HL_INTERFACE_H
 
@@ -20,7 +21,8 @@ typedef struct hl_interface {
 /* Works the names out. Lives in the arena. */
 hl_interface hl_interface_of(hl_arena *arena, const hl_program *program);
 
-/* The C name for a module file: its stem with other bytes as `_`, `m_` before a digit or a keyword; "model" for standard input. */
+/* The C name for a module file: its stem with other bytes as `_`, `m_` before a digit or a keyword;
+ * "model" for standard input. */
 const char *hl_c_name(hl_arena *arena, const char *path);
 
 /* "(x: f32[8,784]) -> f32[8,10]" */

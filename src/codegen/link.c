@@ -1,5 +1,5 @@
-/* link - runs a linker on inputs that are in memory: they are written to a folder beside the output, where the result appears first and is
- * renamed from. */
+/* link - runs a linker on inputs that are in memory: they are written to a folder beside the
+ * output, where the result appears first and is renamed from. */
 #include "link.h"
 
 #include <errno.h>
@@ -59,7 +59,8 @@ static char **command_line(work *w)
 {
   const hl_link *link = w->link;
   int options = count_of(link->options), libraries = count_of(link->libraries), n = 0;
-  const char **words = HL_ARRAY(w->arena, options + libraries + link->input_count + 4, const char *);
+  const char **words =
+      HL_ARRAY(w->arena, options + libraries + link->input_count + 4, const char *);
   words[n++] = link->tool;
   for (int i = 0; i < options; i++)
     words[n++] = link->options[i];
@@ -116,8 +117,7 @@ static bool link_in_folder(work *w, const char **error)
   w->messages = file_in(w, "messages");
   if (!run_tool(w, error))
     return false;
-  return rename(w->result, w->link->output) == 0 ||
-         fail(w, error, "write", w->link->output, errno);
+  return rename(w->result, w->link->output) == 0 || fail(w, error, "write", w->link->output, errno);
 }
 
 bool hl_link_run(hl_arena *arena, const hl_link *link, const char **error)

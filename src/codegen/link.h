@@ -1,4 +1,5 @@
-/* link - shared libraries and executables, by the system's linker and C compiler, without a shell. */
+/* link - shared libraries and executables, by the system's linker and C compiler, without a shell.
+ */
 #ifndef HL_LINK_H
 #define HL_LINK_H
 
@@ -11,11 +12,12 @@ typedef struct hl_link_input {
 } hl_link_input;
 
 typedef struct hl_link {
-  const char *tool;    /* the program to run: ld, cc */
-  const char *output;  /* appears whole or not at all */
-  const hl_link_input *inputs; /* written beside the output for the time of linking, then named in order */
+  const char *tool;   /* the program to run: ld, cc */
+  const char *output; /* appears whole or not at all */
+  const hl_link_input
+      *inputs; /* written beside the output for the time of linking, then named in order */
   int input_count;
-  const char *const *options; /* before the inputs; NULL at the end */
+  const char *const *options;   /* before the inputs; NULL at the end */
   const char *const *libraries; /* behind them; NULL at the end */
 } hl_link;
 

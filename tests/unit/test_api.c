@@ -1,0 +1,257 @@
+/* test_api - the public library, used as a program uses it: through hlo_lite.h alone. */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/hlo_lite.h"
+
+static hlo_context *context;
+
+static void setup(void)
+{
+  context = hlo_context_new();
+  ck_assert_ptr_nonnull(context);
+}
+
+static void teardown(void)
+{
+  hlo_context_free(context);
+}
+
+static hlo_module *parse(const char *text)
+{
+  return hlo_parse(context, "t.hlo", text, strlen(text));
+}
+
+static const char bias[] = "HloModule bias\nENTRY e {\n  x = f32[2,3] parameter(0)\n"
+                           "  b = f32[3] parameter(1)\n"
+                           "  ROOT y = f32[2,3] add(x, b), broadcast_dimensions={1}\n}\n";
+
+static hlo_executable *compile(const char *text, const hlo_options *options)
+{
+  hlo_module *module = parse(text);
+  ck_assert_msg(module != NULL, "%s", hlo_messages(context));
+  hlo_executable *made = hlo_compile(context, module, options);
+  ck_assert_msg(made != NULL, "%s", hlo_messages(context));
+  hlo_module_free(module);
+  return made;
+}
+
+START_TEST(runs_at_every_level)
+{
+  const float x[6] = {1, 2, 3, 4, 5, 6}, b[3] = {10, 20, 30};
+  const float want[6] = {11, 22, 33, 14, 25, 36};
+  hlo_options options = hlo_default_options();
+  options.opt_level = _i;
+  options.threads = 1;
+  hlo_executable *e = compile(bias, &options);
+  float y[6] = {0};
+  const void *arguments[] = {x, b};
+  void *results[] = {y};
+  _Alignas(64) static char workspace[256];
+  ck_assert_uint_le(hlo_workspace_bytes(e), sizeof workspace);
+  ck_assert_int_eq(hlo_execute(e, arguments, results, workspace), 0);
+  ck_assert_mem_eq(y, want, sizeof want);
+  hlo_executable_free(e);
+}
+END_TEST
+
+START_TEST(describes_itself)
+{
+  hlo_executable *e = compile(bias, NULL);
+  ck_assert_uint_eq(hlo_argument_count(e), 2);
+  ck_assert_uint_eq(hlo_result_count(e), 1);
+  hlo_array b = hlo_argument(e, 1), y = hlo_result(e, 0);
+  ck_assert_str_eq(b.name, "b");
+  ck_assert_str_eq(b.type, "f32");
+  ck_assert_int_eq(b.rank, 1);
+  ck_assert_int_eq(b.dimensions[0], 3);
+  ck_assert_uint_eq(b.bytes, 12);
+  ck_assert_str_eq(y.name, "result0");
+  ck_assert_int_eq(y.dimensions[1], 3);
+  ck_assert_ptr_null(hlo_result(e, 1).name);
+  ck_assert_str_eq(hlo_signature(e), "(x: f32[2,3], b: f32[3]) -> f32[2,3]");
+  hlo_executable_free(e);
+}
+END_TEST
+
+START_TEST(errors_are_values)
+{
+  ck_assert_ptr_null(parse("ENTRY e {\n  x = f32[2,3] parameter(0)\n  b = f32[3] parameter(1)\n"
+                           "  ROOT y = f32[2,3] add(x, b)\n}\n"));
+  ck_assert_uint_eq(hlo_message_count(context), 1);
+  hlo_message m = hlo_message_at(context, 0);
+  ck_assert_int_eq(m.is_error, 1);
+  ck_assert_uint_eq(m.line, 4);
+  ck_assert_uint_gt(m.column, 0);
+  ck_assert_uint_gt(m.end_column, m.column);
+  ck_assert_ptr_nonnull(m.help);
+  ck_assert_ptr_nonnull(strstr(m.help, "broadcast_dimensions={1}"));
+  ck_assert_ptr_nonnull(strstr(hlo_messages(context), "t.hlo:4:"));
+  ck_assert_str_eq(hlo_message_at(context, 1).text, "");
+  /* the next call begins anew */
+  hlo_module *module = parse(bias);
+  ck_assert_ptr_nonnull(module);
+  ck_assert_uint_eq(hlo_message_count(context), 0);
+  ck_assert_str_eq(hlo_messages(context), "");
+  hlo_module_free(module);
+}
+END_TEST
+
+START_TEST(refuses_what_cannot_be_compiled)
+{
+  hlo_module *module = parse("ENTRY e {\n  x = f32[2] parameter(0)\n  t = token[] after-all()\n"
+                             "  ROOT y = (f32[2], token[]) infeed(t)\n}\n");
+  ck_assert_msg(module != NULL, "%s", hlo_messages(context));
+  ck_assert_ptr_null(hlo_compile(context, module, NULL));
+  ck_assert_uint_ge(hlo_message_count(context), 1);
+  ck_assert_ptr_nonnull(strstr(hlo_messages(context), "infeed"));
+  hlo_module_free(module);
+}
+END_TEST
+
+START_TEST(refuses_an_unknown_cpu)
+{
+  hlo_module *module = parse(bias);
+  hlo_options options = hlo_default_options();
+  options.cpu = "no-such-cpu";
+  ck_assert_ptr_null(hlo_compile(context, module, &options));
+  ck_assert_ptr_nonnull(strstr(hlo_messages(context), "no-such-cpu"));
+  hlo_module_free(module);
+}
+END_TEST
+
+START_TEST(prints_modules)
+{
+  hlo_module *module = parse(bias);
+  const char *text = hlo_module_text(context, module);
+  ck_assert_ptr_nonnull(strstr(text, "broadcast_dimensions={1}"));
+  ck_assert_ptr_eq(hlo_module_text(context, module), text);
+  hlo_module *again = parse(text);
+  ck_assert_ptr_nonnull(again);
+  ck_assert_str_eq(hlo_module_text(context, again), text);
+  hlo_module_free(again);
+  hlo_module_free(module);
+}
+END_TEST
+
+/* Rows of a softmax: a workspace, and threads of the pool. */
+static const char softmax[] =
+    "HloModule softmax\n"
+    "greatest {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+    "  ROOT c = f32[] maximum(a, b)\n}\n"
+    "total {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
+    "ENTRY e {\n  x = f32[256,512] parameter(0)\n  low = f32[] constant(-inf)\n"
+    "  m = f32[256] reduce(x, low), dimensions={1}, to_apply=greatest\n"
+    "  ms = f32[256,512] broadcast(m), dimensions={0}\n  d = f32[256,512] subtract(x, ms)\n"
+    "  e = f32[256,512] exponential(d)\n  z = f32[] constant(0)\n"
+    "  s = f32[256] reduce(e, z), dimensions={1}, to_apply=total\n"
+    "  ss = f32[256,512] broadcast(s), dimensions={0}\n"
+    "  ROOT y = f32[256,512] divide(e, ss)\n}\n";
+
+enum { CELLS = 256 * 512, CALLERS = 4, CALLS = 10 };
+
+typedef struct caller {
+  const hlo_executable *executable;
+  const float *x;
+  float *y;
+  int status;
+} caller;
+
+static void *call_often(void *data)
+{
+  caller *c = data;
+  size_t bytes = hlo_workspace_bytes(c->executable);
+  void *workspace = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);
+  const void *arguments[] = {c->x};
+  void *results[] = {c->y};
+  for (int i = 0; i < CALLS; i++)
+    c->status |= hlo_execute(c->executable, arguments, results, workspace);
+  free(workspace);
+  return NULL;
+}
+
+START_TEST(executables_are_shared)
+{
+  hlo_executable *e = compile(softmax, NULL);
+  hlo_context_free(context); /* executables outlive it */
+  context = NULL;
+  float *x = malloc(CELLS * sizeof *x);
+  for (int i = 0; i < CELLS; i++)
+    x[i] = (float)(i * 7919 % 1000) / 100;
+  caller callers[CALLERS];
+  pthread_t threads[CALLERS];
+  for (int i = 0; i < CALLERS; i++) {
+    callers[i] = (caller){.executable = e, .x = x, .y = malloc(CELLS * sizeof *x)};
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
+  }
+  for (int i = 0; i < CALLERS; i++)
+    pthread_join(threads[i], NULL);
+  for (int i = 0; i < CALLERS; i++) {
+    ck_assert_int_eq(callers[i].status, 0);
+    ck_assert_mem_eq(callers[i].y, callers[0].y, CELLS * sizeof *x);
+  }
+  for (int i = 0; i < CALLERS; i++)
+    free(callers[i].y);
+  free(x);
+  hlo_executable_free(e);
+}
+END_TEST
+
+START_TEST(refuses_a_bad_workspace)
+{
+  hlo_executable *e = compile(softmax, NULL);
+  ck_assert_uint_gt(hlo_workspace_bytes(e), 0);
+  float *x = calloc(CELLS, sizeof *x), *y = calloc(CELLS, sizeof *y);
+  const void *arguments[] = {x};
+  void *results[] = {y};
+  ck_assert_int_eq(hlo_execute(e, arguments, results, NULL), 1);
+  ck_assert_int_eq(hlo_execute(e, arguments, results, (void *)((uintptr_t)64 + 4)), 1);
+  free(x);
+  free(y);
+  hlo_executable_free(e);
+}
+END_TEST
+
+START_TEST(several_live_at_once)
+{
+  hlo_executable *made[3];
+  for (int i = 0; i < 3; i++)
+    made[i] = compile(i == 1 ? softmax : bias, NULL);
+  const float x[6] = {1, 2, 3, 4, 5, 6}, b[3] = {1, 1, 1};
+  const void *arguments[] = {x, b};
+  hlo_executable_free(made[0]);
+  float y[6];
+  void *results[] = {y};
+  ck_assert_int_eq(hlo_execute(made[2], arguments, results, NULL), 0);
+  ck_assert(y[5] == 7);
+  hlo_executable_free(made[1]);
+  hlo_executable_free(made[2]);
+  hlo_executable_free(NULL);
+  hlo_module_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+  Suite *suite = suite_create("api");
+  TCase *t = tcase_create("api");
+  tcase_set_timeout(t, 30);
+  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_loop_test(t, runs_at_every_level, 0, 4);
+  tcase_add_test(t, describes_itself);
+  tcase_add_test(t, errors_are_values);
+  tcase_add_test(t, refuses_what_cannot_be_compiled);
+  tcase_add_test(t, refuses_an_unknown_cpu);
+  tcase_add_test(t, prints_modules);
+  tcase_add_test(t, executables_are_shared);
+  tcase_add_test(t, refuses_a_bad_workspace);
+  tcase_add_test(t, several_live_at_once);
+  suite_add_tcase(suite, t);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_NORMAL);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
