@@ -143,6 +143,9 @@ void hl_region_call(hl_region *region, const hl_scalar *args, hl_scalar *results
 /* The binary op that the region exactly is, of its two parameters, calls looked through; HL_OP_COUNT if it is not. */
 hl_opcode hl_region_op(const hl_region *region);
 
+/* Sums by rule 4 over all dimensions but one, from +0 (eval_reduce.c). */
+void hl_sum_all_but(const hl_literal *x, int64_t dimension, hl_literal *sums);
+
 /* ---- walking arrays (eval_move.c) ---- */
 
 /* Row-major strides in elements. */

@@ -12,10 +12,9 @@ typedef struct split {
   int64_t run;        /* elements of the run, which lie side by side */
 } split;
 
-static split split_dimensions(const hl_instruction *ins, const hl_shape *shape)
+static split split_dimensions(const hl_shape *shape, hl_ints dimensions)
 {
   split s = {.kept = HL_NO_AXES, .rest = HL_NO_AXES, .reduced = HL_NO_AXES, .run = 1};
-  hl_ints dimensions = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
   bool is_reduced[HL_LIMIT_RANK] = {false};
   int64_t strides[HL_LIMIT_RANK];
   int run_begin = shape->rank;
@@ -104,20 +103,29 @@ static partial col(const fold *f, int64_t begin, int64_t n)
   return sum;
 }
 
-static const hl_literal *sum_or_product(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands, hl_opcode op)
+/* Folds every cell of x, with init, into the result. */
+static void fold_cells(hl_opcode op, const hl_literal *x, hl_ints dimensions, hl_scalar init, hl_literal *result)
 {
-  hl_element_type type = ins->shape->element_type, accumulator = hl_accumulator_type(type);
-  split s = split_dimensions(ins, operands[0]->shape);
-  fold f = {.operand = operands[0], .op = op, .type = type, .accumulator = accumulator, .split = &s};
+  hl_element_type type = x->shape->element_type, accumulator = hl_accumulator_type(type);
+  split s = split_dimensions(x->shape, dimensions);
+  fold f = {.operand = x, .op = op, .type = type, .accumulator = accumulator, .split = &s};
   f.lanes = LANE_BYTES / hl_type_bytes(accumulator);
-  hl_literal *result = hl_eval_new(e, ins->shape);
-  partial init = {true, hl_scalar_convert(accumulator, type, hl_scalar_load(operands[1], 0))};
+  partial first = {true, hl_scalar_convert(accumulator, type, init)};
   for (int64_t i = 0; i < s.kept.total; i++) {
     f.base = hl_axes_offset(&s.kept, i);
-    hl_scalar value = join(&f, init, col(&f, 0, s.rest.total)).value;
+    hl_scalar value = join(&f, first, col(&f, 0, s.rest.total)).value;
     hl_scalar_store(result, i, hl_scalar_canonical(type, hl_scalar_convert(type, accumulator, value)));
   }
-  return result;
+}
+
+void hl_sum_all_but(const hl_literal *x, int64_t dimension, hl_literal *sums)
+{
+  int64_t others[HL_LIMIT_RANK];
+  int count = 0;
+  for (int d = 0; d < x->shape->rank; d++)
+    if (d != dimension)
+      others[count++] = d;
+  fold_cells(HL_OP_ADD, x, (hl_ints){others, count}, (hl_scalar){0, 0}, sums);
 }
 
 /* ---- rules 3 and 5: one element after the other ---- */
@@ -148,7 +156,7 @@ static void reduce_cell(hl_region *region, const hl_literal *const *operands, in
 static const hl_literal *reduce_in_order(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands, hl_region *region)
 {
   int count = ins->operand_count / 2;
-  split s = split_dimensions(ins, operands[0]->shape);
+  split s = split_dimensions(operands[0]->shape, hl_attr_ints(ins, HL_ATTR_DIMENSIONS));
   hl_literal **results = new_results(e, ins, count);
   hl_scalar *args = hl_eval_scratch(e, 2 * (int64_t)count, sizeof *args);
   for (int64_t i = 0; i < s.kept.total; i++) {
@@ -167,9 +175,14 @@ const hl_literal *hl_eval_reduce(hl_eval *e, const hl_instruction *ins, const hl
   hl_element_type type = operands[0]->shape->element_type;
   bool is_inexact = hl_is_float(type) || hl_is_complex(type);
   hl_eval_charge(e, hl_shape_elements(operands[0]->shape));
-  const hl_literal *result = is_inexact && (op == HL_OP_ADD || op == HL_OP_MULTIPLY)
-                                 ? sum_or_product(e, ins, operands, op)
-                                 : reduce_in_order(e, ins, operands, region);
+  const hl_literal *result;
+  if (is_inexact && (op == HL_OP_ADD || op == HL_OP_MULTIPLY)) {
+    hl_literal *sums = hl_eval_new(e, ins->shape);
+    fold_cells(op, operands[0], hl_attr_ints(ins, HL_ATTR_DIMENSIONS), hl_scalar_load(operands[1], 0), sums);
+    result = sums;
+  } else {
+    result = reduce_in_order(e, ins, operands, region);
+  }
   hl_region_close(region);
   return result;
 }
