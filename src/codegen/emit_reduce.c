@@ -495,6 +495,9 @@ static LLVMValueRef finish_carried(const nest *n, const accumulator *a, int part
   LLVMValueRef value = *carried_at(n, a, 0, part);
   for (int level = 1; level < a->levels; level++)
     value = combine(n->e, a->combiner, *carried_at(n, a, level, part), value);
+  /* total = +0 + s: a block of tiny negative products may have come out as -0 */
+  if (a->combiner->order == HL_ORDER_DOT && a->levels == 1)
+    value = combine(n->e, a->combiner, hl_emit_identity(n->e, a->combiner, a->lanes), value);
   return value;
 }
 
