@@ -409,6 +409,7 @@ void hl_build_instruction(hl_parser *p, hl_value *head, hl_value *rhs)
 void hl_build_faulty(hl_parser *p, hl_range name)
 {
   hl_poison_name(p, name);
+  p->scope->is_faulty = true;
   if (!p->scope->is_inline)
     hl_values_reset(p);
 }

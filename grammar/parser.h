@@ -73,6 +73,7 @@ typedef struct hl_scope {
   size_t implicit_count, implicit_capacity;
   hl_range defining; /* the name before '=' */
   bool has_root;
+  bool is_faulty; /* an instruction is missing after an error */
   bool is_inline;
   int nesting, braces; /* inside its '{' */
 } hl_scope;

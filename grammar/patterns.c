@@ -350,7 +350,7 @@ bool hl_read_groups(hl_parser *p, const hl_value *value, hl_attr *out)
   const hl_value *dims = value->first, *reshape = dims->next, *permutation = reshape->next;
   int64_t shape[2], sizes[HL_LIMIT_RANK], order[HL_LIMIT_RANK], total, count;
   if (dims->count != 2)
-    return hl_error(p->diag, dims->range, HL_RULE_ATTR_VALUE, "replica groups are [groups,size]<=[...]");
+    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "replica groups are [groups,size]<=[...]");
   if (reshape->count > HL_LIMIT_RANK) {
     hl_stop(p, reshape->range, "replica groups have more than %d dimensions", HL_LIMIT_RANK);
     return false;

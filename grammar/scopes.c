@@ -175,6 +175,7 @@ void hl_build_tables(hl_parser *p, hl_range range)
 
 void hl_define(hl_parser *p, hl_range name, hl_instruction *instruction)
 {
+  p->scope->is_faulty = p->scope->is_faulty || instruction == p->poison;
   if (look_up(p, &p->scope->names, name)) {
     if (instruction != p->poison)
       hl_error(p->diag, name, HL_RULE_NAME_DUPLICATE, "'%s' is defined twice in this computation",
@@ -318,28 +319,33 @@ void hl_open_inline(hl_parser *p)
   p->unnamed[p->unnamed_count++] = scope->computation;
 }
 
+static void place_parameter(hl_parser *p, hl_computation *c, hl_instruction *i)
+{
+  int64_t number = i->parameter_number;
+  int count = c->parameter_count;
+  hl_range place = hl_place_payload(i);
+  if (number >= count) {
+    if (!p->scope->is_faulty)
+      hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "parameter number %" PRId64 " of a computation with %d parameter%s",
+               number, count, count == 1 ? "" : "s");
+    return;
+  }
+  if (c->parameters[number])
+    hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "'%s' is parameter %" PRId64 " already", c->parameters[number]->name,
+             number);
+  else
+    c->parameters[number] = i;
+}
+
 /* parameters[] in the order of their numbers; each of 0, 1, ... must be there once. */
 static void collect_parameters(hl_parser *p, hl_computation *c)
 {
-  int count = 0;
   for (const hl_instruction *i = c->first; i; i = i->next)
-    count += i->opcode == HL_OP_PARAMETER;
-  c->parameters = HL_ARRAY(p->arena, count, hl_instruction *);
-  c->parameter_count = count;
-  for (hl_instruction *i = c->first; i; i = i->next) {
-    if (i->opcode != HL_OP_PARAMETER || i->parameter_number < 0)
-      continue;
-    hl_range place = {i->places->lparen.begin + 1, i->range.end - 1};
-    place.begin = hl_skip_blanks(p, place.begin);
-    if (i->parameter_number >= count)
-      hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "parameter number %" PRId64 " of a computation with %d parameter%s",
-               i->parameter_number, count, count == 1 ? "" : "s");
-    else if (c->parameters[i->parameter_number])
-      hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "'%s' is parameter %" PRId64 " already",
-               c->parameters[i->parameter_number]->name, i->parameter_number);
-    else
-      c->parameters[i->parameter_number] = i;
-  }
+    c->parameter_count += i->opcode == HL_OP_PARAMETER;
+  c->parameters = HL_ARRAY(p->arena, c->parameter_count, hl_instruction *);
+  for (hl_instruction *i = c->first; i; i = i->next)
+    if (i->opcode == HL_OP_PARAMETER)
+      place_parameter(p, c, i);
 }
 
 /* Callees stand before callers: inline bodies were added after the computation that holds them. */

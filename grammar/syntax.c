@@ -157,7 +157,7 @@ static bool report_beginning(const mistake *m)
   uint32_t at = hl_skip_blanks(p, 0);
   hl_range range = is_second ? (hl_range){at, hl_skip_word(p, at + 1)} : m->range;
   hl_error(p->diag, range, HL_RULE_SYNTAX, "the text must begin with 'HloModule', 'ENTRY' or a computation");
-  hl_best best = hl_best_start(hl_name_text(p, range));
+  hl_best best = {.wanted = hl_name_text(p, range), .limit = 3};
   hl_best_try(&best, "HloModule");
   hl_best_try(&best, "ENTRY");
   hl_suggest(p, best.name);
@@ -240,6 +240,8 @@ static bool report_special(const mistake *m)
     return true;
   }
   if (m->count == 1 && expects(m, "'['")) {
+    if (p->scope && hl_map_get(&p->scope->names, p->text + p->token_before.begin, p->token_before.end - p->token_before.begin))
+      return true; /* an instruction that is named like a type; that was said */
     hl_error(p->diag, m->range, HL_RULE_SYNTAX, "'[' is missing behind the type: a scalar is written '%s[]'",
              hl_range_text(p, p->token_before));
     return true;

@@ -80,7 +80,7 @@ static bool check_literal(hl_diag *diag, const hl_instruction *ins)
 {
   if (!ins->literal || !ins->literal->is_elided)
     return true;
-  hl_error(diag, hl_place_call(ins), HL_RULE_LITERAL_ELIDED, "the values of constant '%s' were left out when it was printed",
+  hl_error(diag, hl_place_payload(ins), HL_RULE_LITERAL_ELIDED, "the values of constant '%s' were left out when it was printed",
            ins->name);
   hl_help(diag, "print the module with as_hlo_text(print_large_constants=True), or supply the values with --constants FILE.npz");
   return false;

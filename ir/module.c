@@ -399,6 +399,13 @@ hl_range hl_place_call(const hl_instruction *instruction)
   return instruction->places && is_placed(instruction->places->call) ? instruction->places->call : instruction->range;
 }
 
+hl_range hl_place_payload(const hl_instruction *instruction)
+{
+  hl_range call = hl_place_call(instruction);
+  const hl_places *places = instruction->places;
+  return places && is_placed(places->lparen) ? (hl_range){places->lparen.end, call.end - 1} : call;
+}
+
 hl_range hl_place_opcode(const hl_instruction *instruction)
 {
   return instruction->places && is_placed(instruction->places->opcode) ? instruction->places->opcode

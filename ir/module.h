@@ -217,6 +217,7 @@ bool hl_has_side_effect(const hl_instruction *instruction);
 /* Ranges for diagnostics, with sensible fallbacks when a part has no place. */
 hl_range hl_place_opcode(const hl_instruction *instruction);
 hl_range hl_place_call(const hl_instruction *instruction);
+hl_range hl_place_payload(const hl_instruction *instruction); /* what stands between the parentheses */
 hl_range hl_place_shape(const hl_instruction *instruction);
 hl_range hl_place_operand(const hl_instruction *instruction, int index);
 hl_range hl_place_attr_name(const hl_instruction *instruction, hl_attr_id id);

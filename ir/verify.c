@@ -290,8 +290,9 @@ static void warn_elided(hl_infer *infer, const hl_module *module)
   if (!first)
     return;
   const char *others = count == 1 ? "" : hl_arena_printf(infer->arena, ", and those of %d more", count - 1);
-  hl_warning(infer->diag, hl_place_call(first), HL_RULE_LITERAL_ELIDED, "the values of constant '%s' were left out when it was printed%s",
+  hl_warning(infer->diag, hl_place_payload(first), HL_RULE_LITERAL_ELIDED, "the values of constant '%s' were left out when it was printed%s",
              first->name, others);
+  hl_help(infer->diag, "print the module in full with as_hlo_text(print_large_constants=True)");
 }
 
 bool hl_verify(hl_module *module, hl_verify_options options, hl_diag *diag)
