@@ -16,9 +16,11 @@ struct hl_cell {
 
 enum { ALIGNMENT = 64, HEAD = (sizeof(hl_cell) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT };
 
+#define FIRST_RNG_STATE UINT64_C(0x7012395)
+
 bool hl_eval_begin(hl_eval *e, hl_eval_limits limits)
 {
-  *e = (hl_eval){.limits = limits};
+  *e = (hl_eval){.limits = limits, .rng_state = {FIRST_RNG_STATE, 0}};
   e->plans = hl_arena_new(&e->guard);
   e->plan_of.arena = e->plans;
   return e->plans != NULL;

@@ -1,6 +1,7 @@
-/* eval_rng - rng-bit-generator (spec 10.5). */
+/* eval_rng - rng-bit-generator (spec 10.5), rng-get-and-update-state, stochastic-convert. */
 #include "eval_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct words {
@@ -140,4 +141,59 @@ const hl_literal *hl_eval_rng_bit_generator(hl_eval *e, const hl_instruction *in
   else
     philox(operands[0], state, bits);
   return hl_eval_tuple_of(e, ins->shape, (const hl_literal *const[]){state, bits});
+}
+
+/* Yields the state, a number of 128 bits, and then adds delta to it. */
+const hl_literal *hl_eval_rng_get_and_update_state(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+{
+  (void)operands;
+  hl_literal *result = hl_eval_new(e, ins->shape);
+  uint64_t delta = (uint64_t)hl_attr_int(ins, HL_ATTR_DELTA, 0);
+  for (int i = 0; i < 2; i++)
+    hl_scalar_store(result, i, hl_scalar_part(e->rng_state[i]));
+  e->rng_state[0] += delta;
+  e->rng_state[1] += e->rng_state[0] < delta;
+  return result;
+}
+
+/* ---- stochastic-convert: away from zero where the random number is below the part that would be cut off ---- */
+
+/* Whether random / 2^width < (x - low) / (high - low). */
+static bool rounds_up(double x, double low_end, double high_end, uint64_t random, int width)
+{
+  return ldexp((double)random, -width) < (x - low_end) / (high_end - low_end);
+}
+
+static hl_scalar stochastic_int(hl_element_type to, double x, uint64_t random, int width)
+{
+  double size = floor(fabs(x));
+  if (isfinite(x) && rounds_up(fabs(x), size, size + 1, random, width))
+    size += 1;
+  return hl_scalar_convert(to, HL_F64, hl_scalar_of_double(HL_F64, isfinite(x) ? copysign(size, x) : x));
+}
+
+/* Magnitudes of a float format are in the order of their bits. */
+static hl_scalar stochastic_float(hl_element_type to, double x, uint64_t random, int width)
+{
+  uint64_t bits = hl_scalar_of_double(to, fabs(x)).re;
+  if (!(fabs(x) < hl_float_max_finite(to)) || hl_float_decode(to, bits) == fabs(x))
+    return hl_scalar_of_double(to, x);
+  bits -= hl_float_decode(to, bits) > fabs(x);
+  double low_end = hl_float_decode(to, bits), high_end = hl_float_decode(to, bits + 1);
+  bool is_up = rounds_up(fabs(x), low_end, high_end, random, width);
+  return hl_scalar_of_double(to, copysign(is_up ? high_end : low_end, x));
+}
+
+const hl_literal *hl_eval_stochastic_convert(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+{
+  hl_element_type from = operands[0]->shape->element_type, to = ins->shape->element_type;
+  hl_literal *result = hl_eval_new(e, ins->shape);
+  int64_t total = hl_shape_elements(ins->shape);
+  int width = hl_type_bits(from);
+  for (int64_t i = 0; i < total; i++) {
+    double x = hl_scalar_double(from, hl_scalar_load(operands[0], i));
+    uint64_t random = hl_scalar_load(operands[1], i).re;
+    hl_scalar_store(result, i, hl_is_float(to) ? stochastic_float(to, x, random, width) : stochastic_int(to, x, random, width));
+  }
+  return result;
 }

@@ -35,13 +35,19 @@ static void number_operands(hl_arena *arena, const hl_map *step_of, const plan *
   s->operands = operands;
 }
 
+/* It moves the state of random numbers on, whoever reads it. */
+static bool has_effect(const step *s)
+{
+  return s->ins->opcode == HL_OP_RNG_GET_AND_UPDATE_STATE;
+}
+
 /* Operands stand before their users, so one walk backwards from the root finds all that is needed. */
 static void count_uses(plan *p)
 {
   p->steps[p->root].uses = 1;
   for (int i = p->count - 1; i >= 0; i--) {
     const step *s = &p->steps[i];
-    if (!s->uses)
+    if (!s->uses && !has_effect(s))
       continue;
     for (int k = 0; k < s->ins->operand_count; k++)
       p->steps[s->operands[k]].uses++;
@@ -155,10 +161,12 @@ static const hl_literal *run_plan(hl_eval *e, const plan *p, const hl_literal *c
     f.uses_left[i] = p->steps[i].uses;
   for (int i = 0; i < p->count; i++) {
     const step *s = &p->steps[i];
-    if (!s->uses)
+    if (!s->uses && !has_effect(s))
       continue;
     f.values[i] = run_step(e, &f, s);
     end_uses(e, &f, s);
+    if (!s->uses)
+      hl_eval_release(e, f.values[i]);
   }
   const hl_literal *result = f.values[p->root];
   hl_eval_drop(e, f.values);
