@@ -1,7 +1,11 @@
 /* emit_math_reduce - Payne and Hanek's reduction for sin, cos and tan; the steps of ir/eval_math_trig.inc.
  *
- * Large arguments are rare, so vector code branches over this as a whole: lanes go through memory to one scalar function
- * of the module, made when first needed, which has the only table of the mathematical functions (1/pi).
+ * Large arguments are rare, so their reduction is one function of the module for each type, made when first needed:
+ *
+ *   reduce(a, high, low, quadrant, lanes)   for each lane: where a is large, overwrite the other three
+ *
+ * A vector branches over it as a whole and otherwise goes through memory. It has the only table of the mathematical
+ * functions (1/pi), and its multiplication is a loop, so that a module with a sine compiles fast.
  */
 #include "emit_math_internal.h"
 
@@ -24,30 +28,39 @@ static value mul_int(emitter *e, value a, value b)
   return LLVMBuildMul(e->builder, a, b, "");
 }
 
-static value shift_left_by(emitter *e, value a, value by)
-{
-  return LLVMBuildShl(e->builder, a, by, "");
-}
-
 static value shift_right_by(emitter *e, value a, value by)
 {
   return LLVMBuildLShr(e->builder, a, by, "");
 }
 
+static value element(emitter *e, LLVMTypeRef type, value base, value index)
+{
+  return LLVMBuildInBoundsGEP2(e->builder, type, base, &index, 1, "");
+}
+
+static value phi(emitter *e, value first, LLVMBasicBlockRef from)
+{
+  value joined = LLVMBuildPhi(e->builder, LLVMTypeOf(first), "");
+  LLVMAddIncoming(joined, &first, &from, 1);
+  return joined;
+}
+
+/* The other way into a phi: from where the builder stands. */
+static void feed(emitter *e, value joined, value next)
+{
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+  LLVMAddIncoming(joined, &next, &here, 1);
+}
+
 /* The limbs of 1/pi as a private constant; limbs are half as wide as the type. */
 static value inv_pi_table(emitter *e)
 {
-  char name[32];
-  snprintf(name, sizeof name, "hl_math.inv_pi.%u", limb_bits(e));
-  value table = LLVMGetNamedGlobal(e->module, name);
-  if (table)
-    return table;
-  int count = hl_math_inv_pi_limbs((int)limb_bits(e));
+  int bits = (int)limb_bits(e), count = hl_math_inv_pi_limbs(bits);
   LLVMTypeRef limb = LLVMIntTypeInContext(e->context, limb_bits(e));
   value limbs[128];
   for (int i = 0; i < count; i++)
-    limbs[i] = LLVMConstInt(limb, hl_math_inv_pi_limb(i, (int)limb_bits(e)), 0);
-  table = LLVMAddGlobal(e->module, LLVMArrayType2(limb, (uint64_t)count), name);
+    limbs[i] = LLVMConstInt(limb, hl_math_inv_pi_limb(i, bits), 0);
+  value table = LLVMAddGlobal(e->module, LLVMArrayType2(limb, (uint64_t)count), "hl_math.inv_pi");
   LLVMSetInitializer(table, LLVMConstArray2(limb, limbs, (uint64_t)count));
   LLVMSetLinkage(table, LLVMPrivateLinkage);
   LLVMSetGlobalConstant(table, 1);
@@ -55,58 +68,79 @@ static value inv_pi_table(emitter *e)
   return table;
 }
 
-/* Limb `first` + `step` of 1/pi in the type's integers. */
-static value load_limb(emitter *e, value table, value first, unsigned step)
-{
-  LLVMTypeRef limb = LLVMIntTypeInContext(e->context, limb_bits(e));
-  value index = iadd(e, first, whole(e, step));
-  value address = LLVMBuildInBoundsGEP2(e->builder, limb, table, &index, 1, "");
-  return LLVMBuildZExt(e->builder, LLVMBuildLoad2(e->builder, limb, address, ""), int_type(e), "");
-}
+/* What the multiplication loop carries: the place in it, the table's limb before, its product, the carry. */
+typedef struct multiplication {
+  value low, high;            /* halves of the significand */
+  value first, shift, back;   /* first limb, and the shift that puts the binary point between limbs; back = limb - shift */
+  value index, limb, product, carry;
+} multiplication;
 
-static void multiply_window(emitter *e, value significand, value first, value product[WINDOW + 1])
+static multiplication start_multiplication(emitter *e, value a)
 {
-  unsigned bits = limb_bits(e);
-  value table = inv_pi_table(e), mask = limb_mask(e);
-  value low = bit_and(e, significand, mask), high = shift_right(e, significand, bits);
-  value carry = whole(e, 0), previous = whole(e, 0);
-  for (unsigned i = 0; i <= WINDOW; i++) {
-    value limb = i < WINDOW ? load_limb(e, table, first, WINDOW - 1 - i) : whole(e, 0);
-    value a = mul_int(e, limb, low), b = mul_int(e, previous, high);
-    value sum = iadd(e, iadd(e, bit_and(e, a, mask), bit_and(e, b, mask)), carry);
-    product[i] = bit_and(e, sum, mask);
-    carry = iadd(e, shift_right(e, sum, bits), iadd(e, shift_right(e, a, bits), shift_right(e, b, bits)));
-    previous = limb;
-  }
-}
-
-/* fraction: the WINDOW limbs, highest last; returns the integer below them. */
-static value turn_fraction(emitter *e, value a, value fraction[WINDOW])
-{
-  value bits = bits_of(e, a), product[WINDOW + 1], limb = whole(e, limb_bits(e));
+  value bits = bits_of(e, a);
   uint64_t leading = UINT64_C(1) << fraction_bits(e);
   value significand = bit_or(e, bit_and(e, bits, whole(e, leading - 1)), whole(e, leading));
-  /* The exponent field less this is e - 1. */
+  significand = shift_left(e, significand, 1);
+  /* The exponent field less this is the evaluator's e - 1. */
   uint64_t base = (uint64_t)bias(e) + fraction_bits(e) - limb_bits(e) + 1;
   value before = isub(e, shift_right(e, bits, fraction_bits(e)), whole(e, base));
-  value first = shift_right(e, before, e->is_f64 ? 5 : 4);
-  value shift = iadd(e, bit_and(e, before, whole(e, limb_bits(e) - 1)), whole(e, 1));
-  value back = isub(e, limb, shift);
-  multiply_window(e, shift_left(e, significand, 1), first, product);
-  for (unsigned i = 0; i < WINDOW; i++) {
-    value up = shift_left_by(e, product[i], shift);
-    value both = i ? bit_or(e, up, shift_right_by(e, product[i - 1], back)) : up;
-    fraction[i] = bit_and(e, both, limb_mask(e));
-  }
-  value top = bit_or(e, shift_left(e, product[WINDOW], limb_bits(e)), product[WINDOW - 1]);
-  return shift_right_by(e, top, back);
+  multiplication m = {.low = bit_and(e, significand, limb_mask(e)),
+                      .high = shift_right(e, significand, limb_bits(e)),
+                      .first = shift_right(e, before, e->is_f64 ? 5 : 4)};
+  m.shift = iadd(e, bit_and(e, before, whole(e, limb_bits(e) - 1)), whole(e, 1));
+  m.back = isub(e, whole(e, limb_bits(e)), m.shift);
+  return m;
 }
 
-/* Limb times 2^(-bits (i + 1)). */
-static value limb_to_real(emitter *e, value limb, unsigned i)
+/* One limb of the product: sum of the two partial products and the carry. Returns the limb of the fraction. */
+static value multiply_limb(emitter *e, multiplication *m, value limb)
+{
+  value mask = limb_mask(e);
+  value a = mul_int(e, limb, m->low), b = mul_int(e, m->limb, m->high);
+  value sum = iadd(e, iadd(e, bit_and(e, a, mask), bit_and(e, b, mask)), m->carry);
+  value product = bit_and(e, sum, mask), before = m->product;
+  unsigned bits = limb_bits(e);
+  m->carry = iadd(e, shift_right(e, sum, bits), iadd(e, shift_right(e, a, bits), shift_right(e, b, bits)));
+  m->limb = limb;
+  m->product = product;
+  value up = LLVMBuildShl(e->builder, product, m->shift, "");
+  return bit_and(e, bit_or(e, up, shift_right_by(e, before, m->back)), mask);
+}
+
+/* Fills fraction (WINDOW integers in memory, lowest first); returns the quadrant, of which two bits count. */
+static value turn_fraction(emitter *e, value a, value fraction)
+{
+  LLVMTypeRef limb_type = LLVMIntTypeInContext(e->context, limb_bits(e)), type = int_type(e);
+  value table = inv_pi_table(e), zero = whole(e, 0);
+  multiplication m = start_multiplication(e, a);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+  LLVMBasicBlockRef body = hl_math_block(e, "limb"), after = hl_math_block(e, "limbs");
+  LLVMBuildBr(e->builder, body);
+  LLVMPositionBuilderAtEnd(e->builder, body);
+  multiplication at = m;
+  at.index = phi(e, zero, before), at.limb = phi(e, zero, before);
+  at.product = phi(e, zero, before), at.carry = phi(e, zero, before);
+  multiplication next = at;
+  value place = isub(e, iadd(e, m.first, whole(e, WINDOW - 1)), at.index);
+  value limb = LLVMBuildLoad2(e->builder, limb_type, element(e, limb_type, table, place), "");
+  value part = multiply_limb(e, &next, LLVMBuildZExt(e->builder, limb, type, ""));
+  LLVMBuildStore(e->builder, part, element(e, type, fraction, at.index));
+  next.index = iadd(e, at.index, whole(e, 1));
+  feed(e, at.index, next.index), feed(e, at.limb, next.limb);
+  feed(e, at.product, next.product), feed(e, at.carry, next.carry);
+  value more = LLVMBuildICmp(e->builder, LLVMIntNE, next.index, whole(e, WINDOW), "");
+  LLVMBuildCondBr(e->builder, more, body, after);
+  LLVMPositionBuilderAtEnd(e->builder, after);
+  value top = shift_left(e, iadd(e, mul_int(e, next.limb, m.high), next.carry), limb_bits(e));
+  return shift_right_by(e, bit_or(e, top, next.product), m.back);
+}
+
+/* Limb `i` of the fraction from the top, flipped, times 2^(-bits (i + 1)). */
+static value fraction_part(emitter *e, value limb, value flip, unsigned i)
 {
   LLVMTypeRef narrow = LLVMInt32TypeInContext(e->context);
-  value small = e->is_f64 ? LLVMBuildTrunc(e->builder, limb, narrow, "") : limb;
+  value small = bit_xor(e, limb, flip);
+  small = e->is_f64 ? LLVMBuildTrunc(e->builder, small, narrow, "") : small;
   value x = LLVMBuildUIToFP(e->builder, small, real_type(e), "");
   return mul(e, x, real(e, ldexp(1, -(int)(limb_bits(e) * (i + 1)))));
 }
@@ -123,49 +157,73 @@ static hl_reduction scale_turn(emitter *e, const value part[USED])
   return (hl_reduction){high, sum_error(e, p, p_low, high), NULL};
 }
 
-/* The scalar function's body: e is scalar. */
-static hl_reduction reduce_scalar(emitter *e, value a)
+static hl_reduction reduce_one(emitter *e, value a, value fraction)
 {
-  value fraction[WINDOW], part[USED];
+  value limbs[USED], part[USED];
   value quadrant = turn_fraction(e, a, fraction);
-  value up = shift_right(e, fraction[WINDOW - 1], limb_bits(e) - 1);
+  for (unsigned i = 0; i < USED; i++)
+    limbs[i] = LLVMBuildLoad2(e->builder, int_type(e),
+                              element(e, int_type(e), fraction, whole(e, WINDOW - 1 - i)), "");
+  value up = shift_right(e, limbs[0], limb_bits(e) - 1);
   value flip = bit_and(e, isub(e, whole(e, 0), up), limb_mask(e));
   for (unsigned i = 0; i < USED; i++)
-    part[i] = limb_to_real(e, bit_xor(e, fraction[WINDOW - 1 - i], flip), i);
+    part[i] = fraction_part(e, limbs[i], flip, i);
   hl_reduction r = scale_turn(e, part);
   value sign = shift_left(e, up, bit_count(e) - 1);
   return (hl_reduction){flip_sign(e, r.high, sign), flip_sign(e, r.low, sign), iadd(e, quadrant, up)};
 }
 
-static LLVMTypeRef result_type(const emitter *e)
+static value is_large(emitter *e, value a)
 {
-  LLVMTypeRef fields[] = {scalar_real(e), scalar_real(e), scalar_int(e)};
-  return LLVMStructTypeInContext(e->context, fields, 3, 0);
+  return bit_and(e, at_least(e, a, K(TRIG_MAX)), less(e, a, infinity(e)));
 }
+
+enum { VALUES, HIGH, LOW, QUADRANT, LANES, PARAMETERS };
 
 static LLVMTypeRef function_type(const emitter *e)
 {
-  LLVMTypeRef argument = scalar_real(e);
-  return LLVMFunctionType(result_type(e), &argument, 1, 0);
+  LLVMTypeRef pointer = LLVMPointerTypeInContext(e->context, 0);
+  LLVMTypeRef parameters[PARAMETERS] = {pointer, pointer, pointer, pointer, scalar_int(e)};
+  return LLVMFunctionType(LLVMVoidTypeInContext(e->context), parameters, PARAMETERS, 0);
 }
 
-static void set_attribute(emitter *e, value function, const char *name, size_t length)
+/* The body for one lane; e is scalar and stands in a block of its own. */
+static void reduce_lane(emitter *e, value function, value lane, value fraction)
 {
-  unsigned kind = LLVMGetEnumAttributeKindForName(name, length);
-  LLVMAttributeRef attribute = LLVMCreateEnumAttribute(e->context, kind, 0);
-  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
+  LLVMTypeRef f = real_type(e);
+  value x = LLVMBuildLoad2(e->builder, f, element(e, f, LLVMGetParam(function, VALUES), lane), "");
+  LLVMBasicBlockRef work = hl_math_block(e, "large"), after = hl_math_block(e, "next");
+  LLVMBuildCondBr(e->builder, is_large(e, x), work, after);
+  LLVMPositionBuilderAtEnd(e->builder, work);
+  hl_reduction r = reduce_one(e, x, fraction);
+  LLVMBuildStore(e->builder, r.high, element(e, f, LLVMGetParam(function, HIGH), lane));
+  LLVMBuildStore(e->builder, r.low, element(e, f, LLVMGetParam(function, LOW), lane));
+  LLVMBuildStore(e->builder, r.quadrant, element(e, int_type(e), LLVMGetParam(function, QUADRANT), lane));
+  LLVMBuildBr(e->builder, after);
+  LLVMPositionBuilderAtEnd(e->builder, after);
 }
 
-static void define_function(emitter *e, value function)
+static void define_function(emitter *outer, value function)
 {
-  emitter scalar = *e;
-  scalar.lanes = 1;
-  scalar.builder = LLVMCreateBuilderInContext(e->context);
-  LLVMPositionBuilderAtEnd(scalar.builder, LLVMAppendBasicBlockInContext(e->context, function, ""));
-  hl_reduction r = reduce_scalar(&scalar, LLVMGetParam(function, 0));
-  value fields[] = {r.high, r.low, r.quadrant};
-  LLVMBuildAggregateRet(scalar.builder, fields, 3);
-  LLVMDisposeBuilder(scalar.builder);
+  emitter scalar = *outer, *e = &scalar;
+  e->lanes = 1;
+  e->builder = LLVMCreateBuilderInContext(e->context);
+  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->context, function, "");
+  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, function, "lane");
+  LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(e->context, function, "end");
+  LLVMPositionBuilderAtEnd(e->builder, entry);
+  value fraction = LLVMBuildAlloca(e->builder, LLVMArrayType2(int_type(e), WINDOW), "");
+  LLVMBuildBr(e->builder, body);
+  LLVMPositionBuilderAtEnd(e->builder, body);
+  value lane = phi(e, whole(e, 0), entry);
+  reduce_lane(e, function, lane, fraction);
+  value next = iadd(e, lane, whole(e, 1));
+  feed(e, lane, next);
+  value more = LLVMBuildICmp(e->builder, LLVMIntNE, next, LLVMGetParam(function, LANES), "");
+  LLVMBuildCondBr(e->builder, more, body, end);
+  LLVMPositionBuilderAtEnd(e->builder, end);
+  LLVMBuildRetVoid(e->builder);
+  LLVMDisposeBuilder(e->builder);
 }
 
 static value reduce_function(emitter *e)
@@ -176,22 +234,15 @@ static value reduce_function(emitter *e)
     return function;
   function = LLVMAddFunction(e->module, name, function_type(e));
   LLVMSetLinkage(function, LLVMInternalLinkage);
-  set_attribute(e, function, "nounwind", 8);
-  set_attribute(e, function, "noinline", 8);
+  unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+  LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                          LLVMCreateEnumAttribute(e->context, kind, 0));
   define_function(e, function);
   return function;
 }
 
-static hl_reduction call_reduce(emitter *e, value a)
-{
-  value r = LLVMBuildCall2(e->builder, function_type(e), reduce_function(e), &a, 1, "");
-  return (hl_reduction){LLVMBuildExtractValue(e->builder, r, 0, ""),
-                        LLVMBuildExtractValue(e->builder, r, 1, ""),
-                        LLVMBuildExtractValue(e->builder, r, 2, "")};
-}
-
-/* Memory for one vector, made at the start of the function so that loops do not make it again. */
-static value lane_memory(emitter *e, LLVMTypeRef type)
+/* Memory for one value, made at the start of the function so that loops do not make it again. */
+static value memory_for(emitter *e, LLVMTypeRef type)
 {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(here));
@@ -205,65 +256,41 @@ static value lane_memory(emitter *e, LLVMTypeRef type)
   return memory;
 }
 
-static value lane_address(emitter *e, LLVMTypeRef type, value memory, value lane)
+/* All lanes through the function. */
+static hl_reduction reduce_lanes(emitter *e, value a, hl_reduction near)
 {
-  return LLVMBuildInBoundsGEP2(e->builder, type, memory, &lane, 1, "");
-}
-
-/* Every lane through the scalar function, in a loop: a, and the results in the same order. */
-static hl_reduction reduce_lanes(emitter *e, value a)
-{
-  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), f = scalar_real(e), i = scalar_int(e);
-  value high = lane_memory(e, real_type(e)), low = lane_memory(e, real_type(e));
-  value quadrant = lane_memory(e, int_type(e));
-  LLVMBuildStore(e->builder, a, high);
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef body = hl_math_block(e, "reduce.lane"), after = hl_math_block(e, "reduced");
-  LLVMBuildBr(e->builder, body);
-  LLVMPositionBuilderAtEnd(e->builder, body);
-  value lane = LLVMBuildPhi(e->builder, i32, ""), zero = LLVMConstInt(i32, 0, 0);
-  value x = LLVMBuildLoad2(e->builder, f, lane_address(e, f, high, lane), "");
-  hl_reduction r = call_reduce(e, x);
-  LLVMBuildStore(e->builder, r.high, lane_address(e, f, high, lane));
-  LLVMBuildStore(e->builder, r.low, lane_address(e, f, low, lane));
-  LLVMBuildStore(e->builder, r.quadrant, lane_address(e, i, quadrant, lane));
-  value next = LLVMBuildAdd(e->builder, lane, LLVMConstInt(i32, 1, 0), "");
-  value more = LLVMBuildICmp(e->builder, LLVMIntULT, next, LLVMConstInt(i32, e->lanes, 0), "");
-  LLVMBuildCondBr(e->builder, more, body, after);
-  LLVMAddIncoming(lane, (value[]){zero, next}, (LLVMBasicBlockRef[]){before, body}, 2);
-  LLVMPositionBuilderAtEnd(e->builder, after);
-  return (hl_reduction){LLVMBuildLoad2(e->builder, real_type(e), high, ""),
-                        LLVMBuildLoad2(e->builder, real_type(e), low, ""),
-                        LLVMBuildLoad2(e->builder, int_type(e), quadrant, "")};
-}
-
-static value join(emitter *e, value a, LLVMBasicBlockRef from_a, value b, LLVMBasicBlockRef from_b)
-{
-  value phi = LLVMBuildPhi(e->builder, LLVMTypeOf(a), "");
-  LLVMAddIncoming(phi, (value[]){a, b}, (LLVMBasicBlockRef[]){from_a, from_b}, 2);
-  return phi;
+  LLVMTypeRef f = real_type(e), i = int_type(e);
+  value arguments[PARAMETERS] = {memory_for(e, f), memory_for(e, f), memory_for(e, f), memory_for(e, i),
+                                 LLVMConstInt(scalar_int(e), e->lanes, 0)};
+  LLVMBuildStore(e->builder, a, arguments[VALUES]);
+  LLVMBuildStore(e->builder, near.high, arguments[HIGH]);
+  if (near.low)
+    LLVMBuildStore(e->builder, near.low, arguments[LOW]);
+  LLVMBuildStore(e->builder, near.quadrant, arguments[QUADRANT]);
+  LLVMBuildCall2(e->builder, function_type(e), reduce_function(e), arguments, PARAMETERS, "");
+  hl_reduction far = {LLVMBuildLoad2(e->builder, f, arguments[HIGH], ""), NULL,
+                      LLVMBuildLoad2(e->builder, i, arguments[QUADRANT], "")};
+  far.low = near.low ? LLVMBuildLoad2(e->builder, f, arguments[LOW], "") : NULL;
+  return far;
 }
 
 hl_reduction hl_math_reduce_large(emitter *e, value a, hl_reduction near)
 {
-  value is_large = bit_and(e, at_least(e, a, K(TRIG_MAX)), less(e, a, infinity(e)));
-  value any = hl_math_any(e, is_large);
+  value any = hl_math_any(e, is_large(e, a));
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
-  LLVMBasicBlockRef slow = hl_math_block(e, "reduce"), after = hl_math_block(e, "near");
+  LLVMBasicBlockRef slow = hl_math_block(e, "reduce"), after = hl_math_block(e, "reduced");
   LLVMBuildCondBr(e->builder, any, slow, after);
   LLVMPositionBuilderAtEnd(e->builder, slow);
-  /* The function must not see what is not large: its table ends where the exponents of finite numbers do. */
-  value safe = choose(e, is_large, a, K(TRIG_MAX));
-  hl_reduction far = e->lanes == 1 ? call_reduce(e, safe) : reduce_lanes(e, safe);
-  far.high = choose(e, is_large, far.high, near.high);
-  far.low = near.low ? choose(e, is_large, far.low, near.low) : NULL;
-  far.quadrant = choose(e, is_large, far.quadrant, near.quadrant);
-  LLVMBasicBlockRef end = LLVMGetInsertBlock(e->builder);
+  hl_reduction far = reduce_lanes(e, a, near), r = {0};
   LLVMBuildBr(e->builder, after);
   LLVMPositionBuilderAtEnd(e->builder, after);
-  hl_reduction r = {0};
-  r.high = join(e, near.high, before, far.high, end);
-  r.low = near.low ? join(e, near.low, before, far.low, end) : NULL;
-  r.quadrant = join(e, near.quadrant, before, far.quadrant, end);
+  r.high = phi(e, near.high, before);
+  r.quadrant = phi(e, near.quadrant, before);
+  LLVMAddIncoming(r.high, &far.high, &slow, 1);
+  LLVMAddIncoming(r.quadrant, &far.quadrant, &slow, 1);
+  if (near.low) {
+    r.low = phi(e, near.low, before);
+    LLVMAddIncoming(r.low, &far.low, &slow, 1);
+  }
   return r;
 }
