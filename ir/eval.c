@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) hl_eval_fn hl_eval_##family;
+#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
+  hl_eval_fn hl_eval_##family;
 #include "ops.def"
 
 /* One function does all that is elementwise. */
@@ -21,7 +22,8 @@
 #define hl_eval_rng NULL /* how its bits become numbers is not defined yet */
 
 static hl_eval_fn *const functions[HL_OP_COUNT] = {
-#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) [HL_OP_##id] = hl_eval_##family,
+#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
+  [HL_OP_##id] = hl_eval_##family,
 #include "ops.def"
 };
 
@@ -67,7 +69,8 @@ static void run_instruction(hl_eval *e, const job *j)
 }
 
 /* A parameter's value from the flat arguments; pred bytes become 0 or 1. */
-static const hl_literal *take_argument(hl_eval *e, const hl_shape *shape, const hl_literal *const **args)
+static const hl_literal *take_argument(hl_eval *e, const hl_shape *shape,
+                                       const hl_literal *const **args)
 {
   if (shape->element_type == HL_TUPLE) {
     const hl_literal **elements = hl_eval_scratch(e, shape->tuple_count, sizeof *elements);
@@ -128,7 +131,8 @@ static hl_literal **make_leaves(hl_arena *arena, const hl_shape *shape, hl_liter
 }
 
 /* The literal of a shape over its leaves. */
-static const hl_literal *assemble(hl_arena *arena, const hl_shape *shape, hl_literal *const **leaves)
+static const hl_literal *assemble(hl_arena *arena, const hl_shape *shape,
+                                  hl_literal *const **leaves)
 {
   if (hl_shape_is_array(shape))
     return *(*leaves)++;
@@ -148,8 +152,8 @@ static bool is_within(const hl_shape *shape, int64_t most)
   return !most || !hl_shape_is_array(shape) || hl_shape_bytes(shape) <= most;
 }
 
-const hl_literal *hl_eval_instruction(hl_arena *arena, const hl_instruction *ins, const hl_literal *const *operands,
-                                      hl_eval_limits limits)
+const hl_literal *hl_eval_instruction(hl_arena *arena, const hl_instruction *ins,
+                                      const hl_literal *const *operands, hl_eval_limits limits)
 {
   hl_eval e;
   if (!functions[ins->opcode] || !is_within(ins->shape, limits.max_result_bytes))
@@ -171,8 +175,8 @@ static bool report(hl_diag *diag, const hl_module *module, const hl_eval *e)
                   hl_op_info_of(where->opcode)->name, e->reason ? e->reason : "out of memory");
 }
 
-bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *const *args, const hl_literal ***results,
-                    int *result_count, hl_diag *diag)
+bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *const *args,
+                    const hl_literal ***results, int *result_count, hl_diag *diag)
 {
   hl_eval e;
   const hl_shape *shape = module->entry->root->shape;

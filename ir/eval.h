@@ -1,7 +1,9 @@
-/* eval - the reference evaluator: every op on literals, plain and slow, to the bit of docs/numerics.md.
+/* eval - the reference evaluator: every op on literals, plain and slow, to the bit of
+ * docs/numerics.md.
  *
- * It shares no arithmetic with passes or code generation, so that the two can check each other. Modules are evaluated as they
- * are written, before or after broadcast expansion and call inlining: the values are those of the module after both. */
+ * It shares no arithmetic with passes or code generation, so that the two can check each other.
+ * Modules are evaluated as they are written, before or after broadcast expansion and call inlining:
+ * the values are those of the module after both. */
 #ifndef HL_EVAL_H
 #define HL_EVAL_H
 
@@ -13,15 +15,16 @@ typedef struct hl_eval_limits {
   int64_t max_steps;
 } hl_eval_limits;
 
-/* Evaluates one instruction on the values of its operands. The result is made in the arena; NULL when the op has no evaluator
- * or a limit was reached. */
-const hl_literal *hl_eval_instruction(hl_arena *arena, const hl_instruction *instruction, const hl_literal *const *operands,
-                                      hl_eval_limits limits);
+/* Evaluates one instruction on the values of its operands. The result is made in the arena; NULL
+ * when the op has no evaluator or a limit was reached. */
+const hl_literal *hl_eval_instruction(hl_arena *arena, const hl_instruction *instruction,
+                                      const hl_literal *const *operands, hl_eval_limits limits);
 
-/* Evaluates the entry of a verified module. args: its parameters, tuples flattened in order, tokens left out. *results: the result,
- * flattened likewise, made in the arena. Returns false after one error was reported. */
-bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *const *args, const hl_literal ***results,
-                    int *result_count, hl_diag *diag);
+/* Evaluates the entry of a verified module. args: its parameters, tuples flattened in order, tokens
+ * left out. *results: the result, flattened likewise, made in the arena. Returns false after one
+ * error was reported. */
+bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *const *args,
+                    const hl_literal ***results, int *result_count, hl_diag *diag);
 
 /* Whether the op has an evaluator. */
 bool hl_eval_has(hl_opcode opcode);

@@ -52,7 +52,8 @@ static int64_t shift_int(hl_opcode opcode, hl_element_type type, int64_t x, int6
     return is_out ? 0 : (int64_t)(bits << y);
   if (opcode == HL_OP_SHIFT_RIGHT_LOGICAL)
     return is_out ? 0 : (int64_t)(bits >> y);
-  int64_t value = (int64_t)((uint64_t)x << (64 - width)) >> (64 - width); /* the top bit is a sign for unsigned types too */
+  int64_t value = (int64_t)((uint64_t)x << (64 - width)) >>
+                  (64 - width); /* the top bit is a sign for unsigned types too */
   return value >> (is_out ? width - 1 : y);
 }
 
@@ -172,7 +173,8 @@ static float arithmetic_f32(hl_opcode opcode, float x, float y)
 
 static hl_scalar binary_float(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y)
 {
-  if (hl_computes_in_double(type) || opcode == HL_OP_MAXIMUM || opcode == HL_OP_MINIMUM || opcode == HL_OP_REMAINDER) {
+  if (hl_computes_in_double(type) || opcode == HL_OP_MAXIMUM || opcode == HL_OP_MINIMUM ||
+      opcode == HL_OP_REMAINDER) {
     double a = hl_scalar_double(type, x), b = hl_scalar_double(type, y);
     if (opcode == HL_OP_MAXIMUM || opcode == HL_OP_MINIMUM)
       return hl_scalar_of_double(type, extreme(opcode, a, b));
@@ -180,7 +182,8 @@ static hl_scalar binary_float(hl_opcode opcode, hl_element_type type, hl_scalar 
       return hl_scalar_of_double(type, fmod(a, b));
     return hl_scalar_of_double(type, arithmetic_f64(opcode, a, b));
   }
-  return hl_scalar_of_float(type, arithmetic_f32(opcode, hl_scalar_float(type, x), hl_scalar_float(type, y)));
+  return hl_scalar_of_float(
+      type, arithmetic_f32(opcode, hl_scalar_float(type, x), hl_scalar_float(type, y)));
 }
 
 hl_scalar hl_scalar_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y)
@@ -195,7 +198,8 @@ hl_scalar hl_scalar_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, 
   case HL_CLASS_COMPLEX:
     return hl_complex_binary(opcode, type, x, y);
   default:
-    return hl_scalar_of_int(type, binary_int(opcode, type, hl_scalar_int(type, x), hl_scalar_int(type, y)));
+    return hl_scalar_of_int(
+        type, binary_int(opcode, type, hl_scalar_int(type, x), hl_scalar_int(type, y)));
   }
 }
 
@@ -220,7 +224,8 @@ static int order_of(hl_comparison how, hl_element_type type, hl_scalar x, hl_sca
   if (hl_is_complex(type)) {
     hl_element_type part = hl_component_type(type);
     int re = order_of_doubles(hl_scalar_double(part, x), hl_scalar_double(part, y));
-    int im = order_of_doubles(hl_scalar_double(part, hl_scalar_part(x.im)), hl_scalar_double(part, hl_scalar_part(y.im)));
+    int im = order_of_doubles(hl_scalar_double(part, hl_scalar_part(x.im)),
+                              hl_scalar_double(part, hl_scalar_part(y.im)));
     return re == 0 && im == 0 ? 0 : 2;
   }
   if (how == HL_COMPARE_FLOAT)
@@ -233,7 +238,8 @@ static int order_of(hl_comparison how, hl_element_type type, hl_scalar x, hl_sca
   return less_int(type, b, a) - less_int(type, a, b);
 }
 
-bool hl_scalar_compare(hl_direction direction, hl_comparison how, hl_element_type type, hl_scalar x, hl_scalar y)
+bool hl_scalar_compare(hl_direction direction, hl_comparison how, hl_element_type type, hl_scalar x,
+                       hl_scalar y)
 {
   int order = order_of(how, type, x, y);
   switch (direction) {

@@ -22,8 +22,10 @@ static hl_scalar scalar_of(hl_element_type type, wide bits)
   if (hl_is_complex(type))
     return (hl_scalar){bits.low, bits.high};
   if (hl_is_float(type))
-    return hl_scalar_part(hl_type_bits(type) < 64 ? bits.low & ((UINT64_C(1) << hl_type_bits(type)) - 1) : bits.low);
-  return type == HL_PRED ? hl_scalar_part(bits.low != 0) : hl_scalar_of_int(type, (int64_t)bits.low);
+    return hl_scalar_part(
+        hl_type_bits(type) < 64 ? bits.low & ((UINT64_C(1) << hl_type_bits(type)) - 1) : bits.low);
+  return type == HL_PRED ? hl_scalar_part(bits.low != 0)
+                         : hl_scalar_of_int(type, (int64_t)bits.low);
 }
 
 static wide shifted_right(wide bits, int count)
@@ -47,7 +49,8 @@ static void split(hl_literal *result, const hl_literal *operand, int64_t parts)
   int64_t count = hl_shape_elements(result->shape);
   for (int64_t i = 0; i < count; i++) {
     wide bits = wide_of(from, hl_scalar_load(operand, i / parts));
-    hl_scalar_store(result, i, scalar_of(to, shifted_right(bits, (int)(i % parts) * hl_type_bits(to))));
+    hl_scalar_store(result, i,
+                    scalar_of(to, shifted_right(bits, (int)(i % parts) * hl_type_bits(to))));
   }
 }
 
@@ -78,7 +81,8 @@ static void reinterpret(hl_literal *result, const hl_literal *operand)
     join(result, operand, from / to);
 }
 
-const hl_literal *hl_eval_bitcast_convert(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_bitcast_convert(hl_eval *e, const hl_instruction *ins,
+                                          const hl_literal *const *operands)
 {
   hl_literal *result = hl_eval_new(e, ins->shape);
   reinterpret(result, operands[0]);
@@ -96,14 +100,18 @@ static hl_shape physical_shape(const hl_shape *shape, int64_t *dimensions)
 {
   for (int i = 0; i < shape->rank; i++)
     dimensions[i] = shape->dimensions[physical_dimension(shape, i)];
-  return (hl_shape){.element_type = shape->element_type, .rank = shape->rank, .dimensions = dimensions};
+  return (hl_shape){
+      .element_type = shape->element_type, .rank = shape->rank, .dimensions = dimensions};
 }
 
-const hl_literal *hl_eval_bitcast(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_bitcast(hl_eval *e, const hl_instruction *ins,
+                                  const hl_literal *const *operands)
 {
   const hl_shape *from = ins->operands[0]->shape, *to = ins->shape;
-  int64_t from_sizes[HL_LIMIT_RANK], to_sizes[HL_LIMIT_RANK], own[HL_LIMIT_RANK], strides[HL_LIMIT_RANK] = {0};
-  hl_shape from_physical = physical_shape(from, from_sizes), to_physical = physical_shape(to, to_sizes);
+  int64_t from_sizes[HL_LIMIT_RANK], to_sizes[HL_LIMIT_RANK], own[HL_LIMIT_RANK],
+      strides[HL_LIMIT_RANK] = {0};
+  hl_shape from_physical = physical_shape(from, from_sizes),
+           to_physical = physical_shape(to, to_sizes);
   hl_row_major(from, own);
   for (int i = 0; i < from->rank; i++)
     strides[i] = own[physical_dimension(from, i)];

@@ -48,7 +48,8 @@ hl_pair hl_complex_add(hl_element_type t, hl_pair x, hl_pair y)
 
 hl_pair hl_complex_multiply(hl_element_type t, hl_pair x, hl_pair y)
 {
-  return (pair){sub(t, mul(t, x.re, y.re), mul(t, x.im, y.im)), add(t, mul(t, x.re, y.im), mul(t, x.im, y.re))};
+  return (pair){sub(t, mul(t, x.re, y.re), mul(t, x.im, y.im)),
+                add(t, mul(t, x.re, y.im), mul(t, x.im, y.re))};
 }
 
 /* copysign(1 if infinite else 0, x) */

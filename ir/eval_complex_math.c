@@ -1,7 +1,8 @@
 /* eval_complex_math - functions of complex numbers.
  *
- * All compute in f64 with the real functions of ir/math.def, c64 too, and round each part once at the end. The formulas are those of
- * Kahan, "Branch cuts for complex elementary functions" (1987), with the special values of C's Annex G where they are stated below. */
+ * All compute in f64 with the real functions of ir/math.def, c64 too, and round each part once at
+ * the end. The formulas are those of Kahan, "Branch cuts for complex elementary functions" (1987),
+ * with the special values of C's Annex G where they are stated below. */
 #include "eval_complex.h"
 #include "eval_math.h"
 
@@ -41,10 +42,12 @@ static double times_cosh(double s, double x)
 
 static double times_sinh(double s, double x)
 {
-  return fabs(x) <= LARGE_EXPONENT ? s * hl_math_sinh_f64(x) : times_exp(copysign(s, s * x) / 2, fabs(x));
+  return fabs(x) <= LARGE_EXPONENT ? s * hl_math_sinh_f64(x)
+                                   : times_exp(copysign(s, s * x) / 2, fabs(x));
 }
 
-/* A zero imaginary part stays one even beside an infinity; the direction of exp(-inf + i inf) does not matter. */
+/* A zero imaginary part stays one even beside an infinity; the direction of exp(-inf + i inf) does
+ * not matter. */
 static pair exponential(pair z)
 {
   if (z.im == 0)
@@ -103,7 +106,8 @@ static pair logarithm_plus_one(pair z)
   return (pair){hl_math_log1p_f64(2 * z.re + squares) / 2, hl_math_atan2_f64(z.im, sum.re)};
 }
 
-/* A power of two that brings z to a size whose squares and sums stay in range; its square root is exact. */
+/* A power of two that brings z to a size whose squares and sums stay in range; its square root is
+ * exact. */
 static double root_scale(pair z)
 {
   double x = fabs(z.re), y = fabs(z.im), a = x > y ? x : y;
@@ -122,7 +126,8 @@ static pair square_root(pair z)
     return isnan(z.im) ? (pair){z.im, z.im} : (pair){0, copysign((double)INFINITY, z.im)};
   double scale = root_scale(z);
   pair s = {z.re * scale, z.im * scale};
-  double t = sqrt((fabs(s.re) + magnitude(s)) / 2), other = fabs(s.im) / (2 * t), back = 1 / sqrt(scale);
+  double t = sqrt((fabs(s.re) + magnitude(s)) / 2), other = fabs(s.im) / (2 * t),
+         back = 1 / sqrt(scale);
   if (s.re >= 0)
     return (pair){t * back, copysign(other, z.im) * back};
   return (pair){other * back, copysign(t, z.im) * back};
@@ -150,7 +155,8 @@ static pair tanh_of(pair z)
     double sine = isfinite(z.im) ? hl_math_sin_f64(2 * z.im) : 0;
     return (pair){copysign(1, z.re), 2 * sine * hl_math_exp_f64(-2 * x)};
   }
-  double t = hl_math_tan_f64(z.im), s = hl_math_sinh_f64(z.re), beta = 1 + t * t, rho = sqrt(1 + s * s), d = 1 + beta * s * s;
+  double t = hl_math_tan_f64(z.im), s = hl_math_sinh_f64(z.re), beta = 1 + t * t,
+         rho = sqrt(1 + s * s), d = 1 + beta * s * s;
   return (pair){beta * rho * s / d, t / d};
 }
 
@@ -180,7 +186,8 @@ static pair acos_of(pair z)
 static pair asin_of(pair z)
 {
   pair a = square_root((pair){1 - z.re, -z.im}), b = square_root((pair){1 + z.re, z.im});
-  return (pair){hl_math_atan2_f64(z.re, a.re * b.re - a.im * b.im), hl_math_asinh_f64(a.re * b.im - a.im * b.re)};
+  return (pair){hl_math_atan2_f64(z.re, a.re * b.re - a.im * b.im),
+                hl_math_asinh_f64(a.re * b.im - a.im * b.re)};
 }
 
 static pair acosh_of(pair z)
@@ -272,7 +279,8 @@ hl_pair hl_complex_power(hl_pair z, hl_pair w)
 /* -i log((x + i y) / sqrt(x^2 + y^2)) */
 hl_pair hl_complex_atan2(hl_pair y, hl_pair x)
 {
-  pair squares = {x.re * x.re - x.im * x.im + (y.re * y.re - y.im * y.im), 2 * (x.re * x.im + y.re * y.im)};
+  pair squares = {x.re * x.re - x.im * x.im + (y.re * y.re - y.im * y.im),
+                  2 * (x.re * x.im + y.re * y.im)};
   pair sum = {x.re - y.im, x.im + y.re};
   return turned_back(logarithm(hl_complex_divide(HL_F64, sum, square_root(squares))));
 }

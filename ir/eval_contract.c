@@ -8,8 +8,8 @@ enum { BLOCK = 1024 };
 
 hl_element_type hl_contraction_type(const hl_instruction *ins)
 {
-  hl_element_type types[3] = {ins->operands[0]->shape->element_type, ins->operands[1]->shape->element_type,
-                              ins->shape->element_type};
+  hl_element_type types[3] = {ins->operands[0]->shape->element_type,
+                              ins->operands[1]->shape->element_type, ins->shape->element_type};
   bool is_double = false;
   size_t length;
   const hl_attr *algorithm = hl_attr_find(ins, HL_ATTR_ALGORITHM);
@@ -31,9 +31,11 @@ hl_term hl_term_of(hl_element_type accumulator, hl_element_type type, hl_scalar 
   hl_scalar wide = hl_scalar_convert(accumulator, type, value);
   hl_element_type part = hl_component_type(accumulator);
   if (part == HL_F32)
-    return (hl_term){.f32 = {hl_scalar_float(part, wide), hl_scalar_float(part, hl_scalar_part(wide.im))}};
+    return (hl_term){
+        .f32 = {hl_scalar_float(part, wide), hl_scalar_float(part, hl_scalar_part(wide.im))}};
   if (part == HL_F64)
-    return (hl_term){.f64 = {hl_scalar_double(part, wide), hl_scalar_double(part, hl_scalar_part(wide.im))}};
+    return (hl_term){
+        .f64 = {hl_scalar_double(part, wide), hl_scalar_double(part, hl_scalar_part(wide.im))}};
   return (hl_term){.integer = (uint64_t)hl_scalar_int(accumulator, wide)};
 }
 
@@ -42,7 +44,8 @@ static bool is_skipped(const bool *skip, int64_t k)
   return skip && skip[k];
 }
 
-static hl_scalar contract_int(hl_element_type type, const hl_term *l, const hl_term *r, const bool *skip, int64_t n)
+static hl_scalar contract_int(hl_element_type type, const hl_term *l, const hl_term *r,
+                              const bool *skip, int64_t n)
 {
   uint64_t total = 0;
   for (int64_t k = 0; k < n; k++)
@@ -98,7 +101,8 @@ static hl_scalar contract_c64(const hl_term *l, const hl_term *r, const bool *sk
     total_re = total_re + re;
     total_im = total_im + im;
   }
-  return (hl_scalar){hl_scalar_of_float(HL_F32, total_re).re, hl_scalar_of_float(HL_F32, total_im).re};
+  return (hl_scalar){hl_scalar_of_float(HL_F32, total_re).re,
+                     hl_scalar_of_float(HL_F32, total_im).re};
 }
 
 static hl_scalar contract_c128(const hl_term *l, const hl_term *r, const bool *skip, int64_t n)
@@ -117,10 +121,12 @@ static hl_scalar contract_c128(const hl_term *l, const hl_term *r, const bool *s
     total_re = total_re + re;
     total_im = total_im + im;
   }
-  return (hl_scalar){hl_scalar_of_double(HL_F64, total_re).re, hl_scalar_of_double(HL_F64, total_im).re};
+  return (hl_scalar){hl_scalar_of_double(HL_F64, total_re).re,
+                     hl_scalar_of_double(HL_F64, total_im).re};
 }
 
-hl_scalar hl_contract(hl_element_type accumulator, const hl_term *l, const hl_term *r, const bool *skip, int64_t n)
+hl_scalar hl_contract(hl_element_type accumulator, const hl_term *l, const hl_term *r,
+                      const bool *skip, int64_t n)
 {
   switch (accumulator) {
   case HL_F32:

@@ -16,8 +16,9 @@ typedef union hl_term {
 
 hl_term hl_term_of(hl_element_type accumulator, hl_element_type type, hl_scalar value);
 
-/* Sum of l[k] * r[k] for k from 0 to n, blocks of 1024, in the accumulator's type. Where skip is not NULL and skip[k] is set the place
- * counts but adds nothing. */
-hl_scalar hl_contract(hl_element_type accumulator, const hl_term *l, const hl_term *r, const bool *skip, int64_t n);
+/* Sum of l[k] * r[k] for k from 0 to n, blocks of 1024, in the accumulator's type. Where skip is
+ * not NULL and skip[k] is set the place counts but adds nothing. */
+hl_scalar hl_contract(hl_element_type accumulator, const hl_term *l, const hl_term *r,
+                      const bool *skip, int64_t n);
 
 #endif

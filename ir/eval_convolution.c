@@ -1,10 +1,11 @@
-/* eval_convolution - convolution (numerics rule 9): for each place of the window the patch under it is laid out as one row of terms, in
- * the order of k, and contracted with the kernel's row of each output feature. */
+/* eval_convolution - convolution (numerics rule 9): for each place of the window the patch under it
+ * is laid out as one row of terms, in the order of k, and contracted with the kernel's row of each
+ * output feature. */
 #include "eval_contract.h"
 #include "eval_window.h"
 
-/* An input or kernel as terms, with the strides of its named dimensions: batch and feature of the input, input and output feature of
- * the kernel. */
+/* An input or kernel as terms, with the strides of its named dimensions: batch and feature of the
+ * input, input and output feature of the kernel. */
 typedef struct array {
   hl_term *terms;
   int64_t outer, feature;
@@ -19,15 +20,16 @@ typedef struct convolution {
   hl_shape output_spatial; /* the spatial dimensions alone, in window order */
   int64_t input_sizes[HL_LIMIT_RANK], output_sizes[HL_LIMIT_RANK], output_strides[HL_LIMIT_RANK];
   array input, kernel;
-  int64_t features, outputs, batches; /* input features of a group, all output features, result batches */
+  int64_t features, outputs,
+      batches; /* input features of a group, all output features, result batches */
   int64_t feature_groups, batch_groups;
   int64_t k; /* length of a row */
   hl_term *patch, *rows;
   bool *skip;
 } convolution;
 
-static array array_of(hl_eval *e, hl_element_type accumulator, const hl_literal *literal, int outer, int feature,
-                      const int *spatial, int spatial_count)
+static array array_of(hl_eval *e, hl_element_type accumulator, const hl_literal *literal, int outer,
+                      int feature, const int *spatial, int spatial_count)
 {
   const hl_shape *shape = literal->shape;
   int64_t strides[HL_LIMIT_RANK], total = hl_shape_elements(shape);
@@ -87,7 +89,8 @@ static void lay_out_row(const convolution *c, int64_t output, hl_term *row)
 }
 
 /* Padding wins over holes: a tap in it reads zero and counts. */
-static hl_tap tap_offset(const convolution *c, const int64_t *output, const int64_t *tap, int64_t *offset)
+static hl_tap tap_offset(const convolution *c, const int64_t *output, const int64_t *tap,
+                         int64_t *offset)
 {
   hl_tap result = HL_TAP_REAL;
   int64_t input;
@@ -113,7 +116,8 @@ static void lay_out_patch(const convolution *c, int64_t base, const int64_t *out
     hl_tap kind = tap_offset(c, output, tap, &offset);
     for (int64_t i = 0; i < c->features; i++, k++) {
       c->skip[k] = kind == HL_TAP_HOLE;
-      c->patch[k] = kind == HL_TAP_REAL ? c->input.terms[base + offset + i * c->input.feature] : (hl_term){.integer = 0};
+      c->patch[k] = kind == HL_TAP_REAL ? c->input.terms[base + offset + i * c->input.feature]
+                                        : (hl_term){.integer = 0};
     }
   } while (next_tap(&c->window, tap));
 }
@@ -121,7 +125,8 @@ static void lay_out_patch(const convolution *c, int64_t base, const int64_t *out
 /* All features of one group of outputs at one place of the window. */
 static void contract_group(const convolution *c, int64_t group, int64_t base, hl_literal *result)
 {
-  int64_t groups = c->feature_groups * c->batch_groups, size = c->outputs / groups, strides[HL_LIMIT_RANK];
+  int64_t groups = c->feature_groups * c->batch_groups, size = c->outputs / groups,
+          strides[HL_LIMIT_RANK];
   hl_row_major(c->ins->shape, strides);
   for (int64_t f = group * size; f < (group + 1) * size; f++) {
     hl_scalar sum = hl_contract(c->accumulator, c->patch, c->rows + f * c->k, c->skip, c->k);
@@ -151,17 +156,22 @@ static void contract_batch(const convolution *c, int64_t batch, hl_literal *resu
   }
 }
 
-const hl_literal *hl_eval_convolution(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_convolution(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands)
 {
   const hl_dim_labels *l = hl_attr_find(ins, HL_ATTR_DIM_LABELS)->labels;
-  convolution c = {.ins = ins, .labels = l, .accumulator = hl_contraction_type(ins), .window = hl_window_of(ins, l->spatial_count)};
+  convolution c = {.ins = ins,
+                   .labels = l,
+                   .accumulator = hl_contraction_type(ins),
+                   .window = hl_window_of(ins, l->spatial_count)};
   int64_t steps;
   describe(&c, operands);
   hl_eval_charge(e, hl_mul_i64(hl_shape_elements(ins->shape), c.k, &steps) ? steps : INT64_MAX);
   hl_literal *result = hl_eval_new(e, ins->shape);
-  c.input = array_of(e, c.accumulator, operands[0], l->input_batch, l->input_feature, l->input_spatial, l->spatial_count);
-  c.kernel = array_of(e, c.accumulator, operands[1], l->kernel_output_feature, l->kernel_input_feature, l->kernel_spatial,
-                      l->spatial_count);
+  c.input = array_of(e, c.accumulator, operands[0], l->input_batch, l->input_feature,
+                     l->input_spatial, l->spatial_count);
+  c.kernel = array_of(e, c.accumulator, operands[1], l->kernel_output_feature,
+                      l->kernel_input_feature, l->kernel_spatial, l->spatial_count);
   c.rows = hl_eval_scratch(e, c.outputs * c.k, sizeof *c.rows);
   c.patch = hl_eval_scratch(e, c.k, sizeof *c.patch);
   c.skip = hl_eval_scratch(e, c.k, sizeof *c.skip);

@@ -1,4 +1,5 @@
-/* eval_dot - dot (numerics rule 8): every operand is laid out once as rows of terms, then each result is one contraction. */
+/* eval_dot - dot (numerics rule 8): every operand is laid out once as rows of terms, then each
+ * result is one contraction. */
 #include "eval_contract.h"
 
 /* One operand: its dimensions in the three groups, each row-major. */
@@ -19,7 +20,8 @@ static side split_operand(const hl_shape *shape, hl_ints batch, hl_ints contract
   }
   for (int i = 0; i < contracting.count; i++) {
     is_taken[contracting.values[i]] = true;
-    hl_axes_add(&s.contracting, shape->dimensions[contracting.values[i]], strides[contracting.values[i]]);
+    hl_axes_add(&s.contracting, shape->dimensions[contracting.values[i]],
+                strides[contracting.values[i]]);
   }
   for (int i = 0; i < shape->rank; i++)
     if (!is_taken[i])
@@ -30,23 +32,27 @@ static side split_operand(const hl_shape *shape, hl_ints batch, hl_ints contract
 static void lay_out(hl_eval *e, side *s, hl_element_type accumulator, const hl_literal *operand)
 {
   hl_element_type type = operand->shape->element_type;
-  hl_term *next = s->terms = hl_eval_scratch(e, s->batch.total * s->free.total * s->contracting.total, sizeof *next);
+  hl_term *next = s->terms =
+      hl_eval_scratch(e, s->batch.total * s->free.total * s->contracting.total, sizeof *next);
   for (int64_t b = 0; b < s->batch.total; b++)
     for (int64_t f = 0; f < s->free.total; f++) {
       int64_t base = hl_axes_offset(&s->batch, b) + hl_axes_offset(&s->free, f);
       for (int64_t k = 0; k < s->contracting.total; k++)
-        *next++ = hl_term_of(accumulator, type, hl_scalar_load(operand, base + hl_axes_offset(&s->contracting, k)));
+        *next++ = hl_term_of(accumulator, type,
+                             hl_scalar_load(operand, base + hl_axes_offset(&s->contracting, k)));
     }
 }
 
 static side lhs_of(const hl_instruction *ins, const hl_literal *operand)
 {
-  return split_operand(operand->shape, hl_attr_ints(ins, HL_ATTR_LHS_BATCH_DIMS), hl_attr_ints(ins, HL_ATTR_LHS_CONTRACTING_DIMS));
+  return split_operand(operand->shape, hl_attr_ints(ins, HL_ATTR_LHS_BATCH_DIMS),
+                       hl_attr_ints(ins, HL_ATTR_LHS_CONTRACTING_DIMS));
 }
 
 static side rhs_of(const hl_instruction *ins, const hl_literal *operand)
 {
-  return split_operand(operand->shape, hl_attr_ints(ins, HL_ATTR_RHS_BATCH_DIMS), hl_attr_ints(ins, HL_ATTR_RHS_CONTRACTING_DIMS));
+  return split_operand(operand->shape, hl_attr_ints(ins, HL_ATTR_RHS_BATCH_DIMS),
+                       hl_attr_ints(ins, HL_ATTR_RHS_CONTRACTING_DIMS));
 }
 
 static void charge_dot(hl_eval *e, const hl_instruction *ins, int64_t n)
@@ -55,7 +61,8 @@ static void charge_dot(hl_eval *e, const hl_instruction *ins, int64_t n)
   hl_eval_charge(e, hl_mul_i64(hl_shape_elements(ins->shape), n, &steps) ? steps : INT64_MAX);
 }
 
-static const hl_literal *dot_of(hl_eval *e, const hl_instruction *ins, const hl_literal *lhs, const hl_literal *rhs)
+static const hl_literal *dot_of(hl_eval *e, const hl_instruction *ins, const hl_literal *lhs,
+                                const hl_literal *rhs)
 {
   hl_element_type accumulator = hl_contraction_type(ins), type = ins->shape->element_type;
   side l = lhs_of(ins, lhs), r = rhs_of(ins, rhs);
@@ -67,8 +74,8 @@ static const hl_literal *dot_of(hl_eval *e, const hl_instruction *ins, const hl_
   for (int64_t b = 0; b < l.batch.total; b++)
     for (int64_t i = 0; i < l.free.total; i++)
       for (int64_t j = 0; j < r.free.total; j++) {
-        hl_scalar sum = hl_contract(accumulator, l.terms + (b * l.free.total + i) * n, r.terms + (b * r.free.total + j) * n,
-                                    NULL, n);
+        hl_scalar sum = hl_contract(accumulator, l.terms + (b * l.free.total + i) * n,
+                                    r.terms + (b * r.free.total + j) * n, NULL, n);
         hl_scalar_store(result, at++, hl_scalar_convert(type, accumulator, sum));
       }
   hl_eval_drop(e, l.terms);
@@ -76,14 +83,17 @@ static const hl_literal *dot_of(hl_eval *e, const hl_instruction *ins, const hl_
   return result;
 }
 
-const hl_literal *hl_eval_dot(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_dot(hl_eval *e, const hl_instruction *ins,
+                              const hl_literal *const *operands)
 {
   return dot_of(e, ins, operands[0], operands[1]);
 }
 
-/* ---- scaled-dot: operands times their scales, in f32, one scale for each block of equal size ---- */
+/* ---- scaled-dot: operands times their scales, in f32, one scale for each block of equal size ----
+ */
 
-static const hl_literal *scaled(hl_eval *e, const hl_literal *operand, const hl_literal *scale, hl_shape *shape)
+static const hl_literal *scaled(hl_eval *e, const hl_literal *operand, const hl_literal *scale,
+                                hl_shape *shape)
 {
   const hl_shape *from = operand->shape;
   int64_t index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(from);
@@ -93,15 +103,19 @@ static const hl_literal *scaled(hl_eval *e, const hl_literal *operand, const hl_
   for (int64_t i = 0; i < total; i++) {
     int64_t at = 0;
     for (int d = 0; d < scale->shape->rank; d++)
-      at = at * scale->shape->dimensions[d] + index[d] / (from->dimensions[d] / scale->shape->dimensions[d]);
+      at = at * scale->shape->dimensions[d] +
+           index[d] / (from->dimensions[d] / scale->shape->dimensions[d]);
     float x = hl_scalar_float(from->element_type, hl_scalar_load(operand, i));
-    hl_scalar_store(result, i, hl_scalar_of_float(HL_F32, x * hl_scalar_float(scale->shape->element_type, hl_scalar_load(scale, at))));
+    hl_scalar_store(result, i,
+                    hl_scalar_of_float(HL_F32, x * hl_scalar_float(scale->shape->element_type,
+                                                                   hl_scalar_load(scale, at))));
     hl_index_next(from, index);
   }
   return result;
 }
 
-const hl_literal *hl_eval_scaled_dot(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_scaled_dot(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands)
 {
   hl_shape shapes[2];
   const hl_literal *lhs = scaled(e, operands[0], operands[2], &shapes[0]);
@@ -112,7 +126,8 @@ const hl_literal *hl_eval_scaled_dot(hl_eval *e, const hl_instruction *ins, cons
   return result;
 }
 
-/* ---- ragged-dot: one dot for each group of consecutive positions of the lhs's ragged dimension ---- */
+/* ---- ragged-dot: one dot for each group of consecutive positions of the lhs's ragged dimension
+ * ---- */
 
 typedef struct ragged {
   const hl_instruction *ins;
@@ -163,7 +178,8 @@ static void ragged_rows(const ragged *c, int64_t dimension, hl_literal *result)
   const side *l = &c->l, *r = &c->r;
   hl_element_type type = c->ins->shape->element_type;
   int64_t n = l->contracting.total, at = 0;
-  int place = free_place(hl_attr_ints(c->ins, HL_ATTR_LHS_BATCH_DIMS), hl_attr_ints(c->ins, HL_ATTR_LHS_CONTRACTING_DIMS), dimension);
+  int place = free_place(hl_attr_ints(c->ins, HL_ATTR_LHS_BATCH_DIMS),
+                         hl_attr_ints(c->ins, HL_ATTR_LHS_CONTRACTING_DIMS), dimension);
   for (int64_t b = 0; b < l->batch.total; b++)
     for (int64_t i = 0; i < l->free.total; i++) {
       int64_t group = group_of(c, coordinate(&l->free, place, i));
@@ -171,14 +187,16 @@ static void ragged_rows(const ragged *c, int64_t dimension, hl_literal *result)
         if (group < 0)
           continue;
         const hl_term *row = r->terms + ((b * c->groups + group) * r->free.total + j) * n;
-        hl_scalar sum = hl_contract(c->accumulator, l->terms + (b * l->free.total + i) * n, row, NULL, n);
+        hl_scalar sum =
+            hl_contract(c->accumulator, l->terms + (b * l->free.total + i) * n, row, NULL, n);
         hl_scalar_store(result, at, hl_scalar_convert(type, c->accumulator, sum));
       }
     }
 }
 
 /* The terms of a row whose ragged coordinate lies in a group, side by side. */
-static int64_t take_group(const ragged *c, int64_t group, int place, const hl_term *row, hl_term *taken)
+static int64_t take_group(const ragged *c, int64_t group, int place, const hl_term *row,
+                          hl_term *taken)
 {
   int64_t count = 0;
   for (int64_t k = 0; k < c->l.contracting.total; k++)
@@ -217,22 +235,28 @@ static int place_in(hl_ints list, int64_t value)
 /* The rhs with its group dimension as one more batch dimension. */
 static side grouped_rhs(hl_eval *e, const hl_instruction *ins, const hl_literal *operand)
 {
-  hl_ints batch = hl_attr_ints(ins, HL_ATTR_RHS_BATCH_DIMS), group = hl_attr_ints(ins, HL_ATTR_RHS_GROUP_DIMS);
+  hl_ints batch = hl_attr_ints(ins, HL_ATTR_RHS_BATCH_DIMS),
+          group = hl_attr_ints(ins, HL_ATTR_RHS_GROUP_DIMS);
   int64_t *dimensions = hl_eval_scratch(e, batch.count + group.count, sizeof *dimensions);
   for (int i = 0; i < batch.count; i++)
     dimensions[i] = batch.values[i];
   for (int i = 0; i < group.count; i++)
     dimensions[batch.count + i] = group.values[i];
-  side s = split_operand(operand->shape, (hl_ints){dimensions, batch.count + group.count}, hl_attr_ints(ins, HL_ATTR_RHS_CONTRACTING_DIMS));
+  side s = split_operand(operand->shape, (hl_ints){dimensions, batch.count + group.count},
+                         hl_attr_ints(ins, HL_ATTR_RHS_CONTRACTING_DIMS));
   hl_eval_drop(e, dimensions);
   return s;
 }
 
-const hl_literal *hl_eval_ragged_dot(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_ragged_dot(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands)
 {
   int64_t dimension = hl_attr_ints(ins, HL_ATTR_LHS_RAGGED_DIMS).values[0];
   int place = place_in(hl_attr_ints(ins, HL_ATTR_LHS_CONTRACTING_DIMS), dimension);
-  ragged c = {.ins = ins, .accumulator = hl_contraction_type(ins), .sizes = operands[2], .l = lhs_of(ins, operands[0])};
+  ragged c = {.ins = ins,
+              .accumulator = hl_contraction_type(ins),
+              .sizes = operands[2],
+              .l = lhs_of(ins, operands[0])};
   if (place_in(hl_attr_ints(ins, HL_ATTR_LHS_BATCH_DIMS), dimension) >= 0)
     return dot_of(e, ins, operands[0], operands[1]); /* batches keep apart anyway */
   if (operands[2]->shape->rank != 1)

@@ -6,7 +6,8 @@
 
 bool hl_is_element(hl_opcode opcode)
 {
-  return (hl_op_info_of(opcode)->flags & HL_EW) && opcode != HL_OP_MAP && opcode != HL_OP_STOCHASTIC_CONVERT;
+  return (hl_op_info_of(opcode)->flags & HL_EW) && opcode != HL_OP_MAP &&
+         opcode != HL_OP_STOCHASTIC_CONVERT;
 }
 
 static hl_comparison default_comparison(hl_element_type type)
@@ -22,7 +23,8 @@ static hl_comparison default_comparison(hl_element_type type)
   }
 }
 
-/* ---- the exponent of numerics rule 12, as it would be found after broadcast expansion and call inlining ---- */
+/* ---- the exponent of numerics rule 12, as it would be found after broadcast expansion and call
+ * inlining ---- */
 
 hl_site hl_site_inlined(hl_eval *e, hl_site at)
 {
@@ -40,8 +42,8 @@ hl_site hl_site_inlined(hl_eval *e, hl_site at)
   }
 }
 
-/* Whether expansion puts a reshape before the operand: a dimension of size 1 grows. (Equal ranks line up; a lower rank is placed
- * by broadcast_dimensions.) */
+/* Whether expansion puts a reshape before the operand: a dimension of size 1 grows. (Equal ranks
+ * line up; a lower rank is placed by broadcast_dimensions.) */
 static bool grows(const hl_instruction *ins, const hl_shape *operand)
 {
   hl_ints placed = hl_attr_ints(ins, HL_ATTR_BROADCAST_DIMENSIONS);
@@ -63,7 +65,8 @@ static bool find_exponent(hl_eval *e, const hl_instruction *power, double *expon
   hl_site at = hl_site_inlined(e, (hl_site){power->operands[1], e->scope});
   if (at.ins->opcode == HL_OP_BROADCAST && shape->rank == power->shape->rank)
     at = hl_site_inlined(e, (hl_site){at.ins->operands[0], at.scope});
-  if (at.ins->opcode != HL_OP_CONSTANT || at.ins->literal->is_elided || !hl_literal_is_splat(at.ins->literal))
+  if (at.ins->opcode != HL_OP_CONSTANT || at.ins->literal->is_elided ||
+      !hl_literal_is_splat(at.ins->literal))
     return false;
   *exponent = hl_literal_get_double(at.ins->literal, 0);
   return true;
@@ -78,7 +81,8 @@ hl_element hl_element_of(hl_eval *e, const hl_instruction *ins)
     element.has_exponent = find_exponent(e, ins, &element.exponent);
   if (ins->opcode == HL_OP_COMPARE) {
     element.direction = (hl_direction)hl_attr_int(ins, HL_ATTR_DIRECTION, HL_EQ);
-    element.comparison = (hl_comparison)hl_attr_int(ins, HL_ATTR_TYPE, default_comparison(element.type));
+    element.comparison =
+        (hl_comparison)hl_attr_int(ins, HL_ATTR_TYPE, default_comparison(element.type));
   }
   element.exponent_bits = hl_attr_int(ins, HL_ATTR_EXPONENT_BITS, 0);
   element.mantissa_bits = hl_attr_int(ins, HL_ATTR_MANTISSA_BITS, 0);
@@ -107,15 +111,18 @@ hl_scalar hl_element_apply(const hl_element *element, const hl_scalar *args)
   case HL_OP_SELECT:
     return args[0].re ? args[1] : args[2];
   case HL_OP_CLAMP:
-    return hl_scalar_binary(HL_OP_MINIMUM, type, hl_scalar_binary(HL_OP_MAXIMUM, type, args[0], args[1]), args[2]);
+    return hl_scalar_binary(HL_OP_MINIMUM, type,
+                            hl_scalar_binary(HL_OP_MAXIMUM, type, args[0], args[1]), args[2]);
   case HL_OP_COMPARE:
-    return hl_scalar_part(hl_scalar_compare(element->direction, element->comparison, type, args[0], args[1]));
+    return hl_scalar_part(
+        hl_scalar_compare(element->direction, element->comparison, type, args[0], args[1]));
   case HL_OP_CONVERT:
     return hl_scalar_convert(element->result_type, type, args[0]);
   case HL_OP_COPY:
     return args[0];
   case HL_OP_REDUCE_PRECISION:
-    return hl_scalar_reduce_precision(type, args[0], element->exponent_bits, element->mantissa_bits);
+    return hl_scalar_reduce_precision(type, args[0], element->exponent_bits,
+                                      element->mantissa_bits);
   case HL_OP_POWER:
     if (element->has_exponent)
       return power_by_constant(element, args);
@@ -128,8 +135,10 @@ hl_scalar hl_element_apply(const hl_element *element, const hl_scalar *args)
   return hl_scalar_binary(element->ins->opcode, type, args[0], args[1]);
 }
 
-/* The operand at the size of the result (spec 7.3), in *shape: dimensions of size 1 and missing ones are read with stride 0. */
-static const hl_literal *stretch(hl_eval *e, const hl_instruction *ins, const hl_literal *operand, hl_shape *shape)
+/* The operand at the size of the result (spec 7.3), in *shape: dimensions of size 1 and missing
+ * ones are read with stride 0. */
+static const hl_literal *stretch(hl_eval *e, const hl_instruction *ins, const hl_literal *operand,
+                                 hl_shape *shape)
 {
   const hl_shape *from = operand->shape;
   hl_ints placed = hl_attr_ints(ins, HL_ATTR_BROADCAST_DIMENSIONS);
@@ -147,7 +156,8 @@ static const hl_literal *stretch(hl_eval *e, const hl_instruction *ins, const hl
 
 enum { MOST_OPERANDS = 3 };
 
-const hl_literal *hl_eval_elementwise(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_elementwise(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands)
 {
   const hl_literal *full[MOST_OPERANDS];
   hl_shape shapes[MOST_OPERANDS];

@@ -1,10 +1,11 @@
 /* eval_fft - fft (numerics rule 14), along one dimension after the other, the last first.
  *
- * A transform of n points with a smallest prime factor p <= 31 is p transforms of n/p points (every p-th element each), then
- *   X[k + q n/p] = sum over r of F_r[k] * w(r (k + q n/p) / n),   r = 0, 1, ..., p - 1,
- * where w(t) = exp(-2 pi i t), correctly rounded. Multiples of a quarter turn swap and negate; all other products are complex
- * multiplies, and sums begin with the term of r = 0. A length that is a larger prime is done by Bluestein's convolution on the next
- * power of two that is at least 2 n - 1. Inverse transforms conjugate w and divide by n at the end. */
+ * A transform of n points with a smallest prime factor p <= 31 is p transforms of n/p points (every
+ * p-th element each), then X[k + q n/p] = sum over r of F_r[k] * w(r (k + q n/p) / n),   r = 0, 1,
+ * ..., p - 1, where w(t) = exp(-2 pi i t), correctly rounded. Multiples of a quarter turn swap and
+ * negate; all other products are complex multiplies, and sums begin with the term of r = 0. A
+ * length that is a larger prime is done by Bluestein's convolution on the next power of two that is
+ * at least 2 n - 1. Inverse transforms conjugate w and divide by n at the end. */
 #include "eval_complex.h"
 
 #include <math.h>
@@ -45,7 +46,8 @@ static twice quotient(twice x, double y)
   return quick_sum(q, rest / y);
 }
 
-/* The Taylor series of sin (from x) or cos (from 1) for |x| <= pi / 4; 30 terms leave less than 2^-106. */
+/* The Taylor series of sin (from x) or cos (from 1) for |x| <= pi / 4; 30 terms leave less than
+ * 2^-106. */
 static twice series(twice x, bool is_sine)
 {
   twice term = is_sine ? x : (twice){1, 0}, result = term, square = product(x, x);
@@ -68,14 +70,17 @@ static double rounded(hl_element_type part, twice x)
   return (double)(float)odd;
 }
 
-/* exp(-2 pi i k / n) for 0 <= k < n: the eighth of the circle that k lies in is brought to the first. */
+/* exp(-2 pi i k / n) for 0 <= k < n: the eighth of the circle that k lies in is brought to the
+ * first. */
 static pair root_of_unity(hl_element_type part, int64_t k, int64_t n)
 {
   static const twice half_pi = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
   int64_t quarter = 4 * k / n, rest = 4 * k % n; /* the angle is (quarter + rest / n) * pi / 2 */
   bool is_mirrored = 2 * rest > n;
-  twice angle = quotient(product(half_pi, (twice){(double)(is_mirrored ? n - rest : rest), 0}), (double)n);
-  double s = rest ? rounded(part, series(angle, true)) : 0, c = rest ? rounded(part, series(angle, false)) : 1;
+  twice angle =
+      quotient(product(half_pi, (twice){(double)(is_mirrored ? n - rest : rest), 0}), (double)n);
+  double s = rest ? rounded(part, series(angle, true)) : 0,
+         c = rest ? rounded(part, series(angle, false)) : 1;
   double cosine = is_mirrored ? s : c, sine = is_mirrored ? c : s;
   switch (quarter) {
   case 0:
@@ -239,7 +244,8 @@ static int64_t product_of(const int64_t *sizes, int begin, int end)
 static void transform_dimension(hl_eval *e, hl_element_type part, bool is_inverse, field *f, int d)
 {
   transform t = transform_of(e, part, is_inverse, f->sizes[d]);
-  int64_t n = f->sizes[d], inner = product_of(f->sizes, d + 1, f->rank), outer = product_of(f->sizes, 0, d);
+  int64_t n = f->sizes[d], inner = product_of(f->sizes, d + 1, f->rank),
+          outer = product_of(f->sizes, 0, d);
   pair *out = hl_eval_scratch(e, n, sizeof *out);
   for (int64_t o = 0; o < outer; o++)
     for (int64_t i = 0; n && i < inner; i++) {
@@ -256,10 +262,12 @@ static pair load_pair(const hl_literal *x, int64_t i)
 {
   hl_element_type type = x->shape->element_type, part = hl_component_type(type);
   hl_scalar value = hl_scalar_load(x, i);
-  return (pair){hl_scalar_double(part, value), hl_is_complex(type) ? hl_scalar_double(part, hl_scalar_part(value.im)) : 0};
+  return (pair){hl_scalar_double(part, value),
+                hl_is_complex(type) ? hl_scalar_double(part, hl_scalar_part(value.im)) : 0};
 }
 
-/* The operand with a last dimension of n: the missing half of a real signal's spectrum is the conjugate of the half that is there. */
+/* The operand with a last dimension of n: the missing half of a real signal's spectrum is the
+ * conjugate of the half that is there. */
 static field field_of(hl_eval *e, const hl_literal *x, int64_t n)
 {
   const hl_shape *shape = x->shape;
@@ -275,7 +283,8 @@ static field field_of(hl_eval *e, const hl_literal *x, int64_t n)
   return f;
 }
 
-/* Bins above the middle mirror those below; the imaginary parts of the first and the middle one do not count. */
+/* Bins above the middle mirror those below; the imaginary parts of the first and the middle one do
+ * not count. */
 static void mirror(field *f)
 {
   int64_t n = f->sizes[f->rank - 1], total = product_of(f->sizes, 0, f->rank);
@@ -291,17 +300,21 @@ static void mirror(field *f)
 static void store_field(const field *f, hl_literal *result)
 {
   hl_element_type type = result->shape->element_type, part = hl_component_type(type);
-  int64_t total = hl_shape_elements(result->shape), width = result->shape->dimensions[result->shape->rank - 1];
+  int64_t total = hl_shape_elements(result->shape),
+          width = result->shape->dimensions[result->shape->rank - 1];
   int64_t n = f->sizes[f->rank - 1];
   for (int64_t i = 0; i < total; i++) {
     pair value = f->values[i / width * n + i % width];
-    hl_scalar_store(result, i, (hl_scalar){hl_scalar_of_double(part, value.re).re,
-                                           hl_is_complex(type) ? hl_scalar_of_double(part, value.im).re : 0});
+    hl_scalar_store(result, i,
+                    (hl_scalar){hl_scalar_of_double(part, value.re).re,
+                                hl_is_complex(type) ? hl_scalar_of_double(part, value.im).re : 0});
   }
 }
 
-/* The last dimension goes first, but last for IRFFT, where its spectrum must be whole along the others. */
-const hl_literal *hl_eval_fft(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+/* The last dimension goes first, but last for IRFFT, where its spectrum must be whole along the
+ * others. */
+const hl_literal *hl_eval_fft(hl_eval *e, const hl_instruction *ins,
+                              const hl_literal *const *operands)
 {
   int64_t kind = hl_attr_int(ins, HL_ATTR_FFT_TYPE, FFT);
   hl_ints lengths = hl_attr_ints(ins, HL_ATTR_FFT_LENGTH);

@@ -1,4 +1,5 @@
-/* eval_index - dynamic-slice, dynamic-update-slice, gather and scatter (spec 8.3, 8.7; numerics rule 10). */
+/* eval_index - dynamic-slice, dynamic-update-slice, gather and scatter (spec 8.3, 8.7; numerics
+ * rule 10). */
 #include "eval_internal.h"
 
 #include <string.h>
@@ -18,14 +19,16 @@ static int64_t clamped(int64_t value, int64_t most)
   return value < 0 ? 0 : value > most ? most : value;
 }
 
-/* The start of a window of `sizes` in the operand: scalars from operand `first` on, or one vector of them. */
-static void dynamic_start(const hl_instruction *ins, const hl_literal *const *operands, int first, const int64_t *sizes,
-                          int64_t *start)
+/* The start of a window of `sizes` in the operand: scalars from operand `first` on, or one vector
+ * of them. */
+static void dynamic_start(const hl_instruction *ins, const hl_literal *const *operands, int first,
+                          const int64_t *sizes, int64_t *start)
 {
   const hl_shape *shape = operands[0]->shape;
   bool is_vector = ins->operand_count > first && operands[first]->shape->rank == 1;
   for (int d = 0; d < shape->rank; d++) {
-    int64_t value = is_vector ? index_value(operands[first], d) : index_value(operands[first + d], 0);
+    int64_t value =
+        is_vector ? index_value(operands[first], d) : index_value(operands[first + d], 0);
     start[d] = clamped(value, shape->dimensions[d] - sizes[d]);
   }
 }
@@ -38,7 +41,8 @@ static int64_t offset_of(const hl_shape *shape, const int64_t *index)
   return offset;
 }
 
-const hl_literal *hl_eval_dynamic_slice(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_dynamic_slice(hl_eval *e, const hl_instruction *ins,
+                                        const hl_literal *const *operands)
 {
   int64_t start[HL_LIMIT_RANK], strides[HL_LIMIT_RANK];
   dynamic_start(ins, operands, 1, ins->shape->dimensions, start);
@@ -54,7 +58,8 @@ static hl_literal *copy_of(hl_eval *e, const hl_literal *value)
   return copy;
 }
 
-const hl_literal *hl_eval_dynamic_update_slice(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_dynamic_update_slice(hl_eval *e, const hl_instruction *ins,
+                                               const hl_literal *const *operands)
 {
   const hl_shape *update = operands[1]->shape;
   int64_t start[HL_LIMIT_RANK], index[HL_LIMIT_RANK] = {0}, at[HL_LIMIT_RANK];
@@ -80,7 +85,8 @@ typedef struct index_map {
 } index_map;
 
 /* The start that the index vector at a batch position names, not clamped. */
-static void named_start(const index_map *map, int operand_rank, const int64_t *batch, int64_t *start)
+static void named_start(const index_map *map, int operand_rank, const int64_t *batch,
+                        int64_t *start)
 {
   const hl_shape *shape = map->indices->shape;
   int64_t at[HL_LIMIT_RANK];
@@ -107,8 +113,10 @@ static bool contains(hl_ints list, int64_t value)
   return false;
 }
 
-/* Splits a multi-index of a result or update array: the dimensions in `window` go to `inside`, the others to `batch`. */
-static void split_index(int rank, hl_ints window, const int64_t *index, int64_t *batch, int64_t *inside)
+/* Splits a multi-index of a result or update array: the dimensions in `window` go to `inside`, the
+ * others to `batch`. */
+static void split_index(int rank, hl_ints window, const int64_t *index, int64_t *batch,
+                        int64_t *inside)
 {
   for (int d = 0, b = 0, w = 0; d < rank; d++) {
     if (contains(window, d))
@@ -118,22 +126,29 @@ static void split_index(int rank, hl_ints window, const int64_t *index, int64_t 
   }
 }
 
-/* Adds a window position to a start: window dimensions stand for the operand's dimensions that are in neither list. */
-static void add_inside(int rank, hl_ints dropped, hl_ints batching, const int64_t *inside, int64_t *start)
+/* Adds a window position to a start: window dimensions stand for the operand's dimensions that are
+ * in neither list. */
+static void add_inside(int rank, hl_ints dropped, hl_ints batching, const int64_t *inside,
+                       int64_t *start)
 {
   for (int d = 0, w = 0; d < rank; d++)
     if (!contains(dropped, d) && !contains(batching, d))
       start[d] += inside[w++];
 }
 
-const hl_literal *hl_eval_gather(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_gather(hl_eval *e, const hl_instruction *ins,
+                                 const hl_literal *const *operands)
 {
   const hl_shape *from = operands[0]->shape;
-  index_map map = {operands[1], hl_attr_int(ins, HL_ATTR_INDEX_VECTOR_DIM, 0), hl_attr_ints(ins, HL_ATTR_START_INDEX_MAP),
-                   hl_attr_ints(ins, HL_ATTR_OPERAND_BATCHING_DIMS), hl_attr_ints(ins, HL_ATTR_START_INDICES_BATCHING_DIMS)};
-  hl_ints sizes = hl_attr_ints(ins, HL_ATTR_SLICE_SIZES), collapsed = hl_attr_ints(ins, HL_ATTR_COLLAPSED_SLICE_DIMS);
+  index_map map = {operands[1], hl_attr_int(ins, HL_ATTR_INDEX_VECTOR_DIM, 0),
+                   hl_attr_ints(ins, HL_ATTR_START_INDEX_MAP),
+                   hl_attr_ints(ins, HL_ATTR_OPERAND_BATCHING_DIMS),
+                   hl_attr_ints(ins, HL_ATTR_START_INDICES_BATCHING_DIMS)};
+  hl_ints sizes = hl_attr_ints(ins, HL_ATTR_SLICE_SIZES),
+          collapsed = hl_attr_ints(ins, HL_ATTR_COLLAPSED_SLICE_DIMS);
   hl_ints offset_dims = hl_attr_ints(ins, HL_ATTR_OFFSET_DIMS);
-  int64_t index[HL_LIMIT_RANK] = {0}, batch[HL_LIMIT_RANK], inside[HL_LIMIT_RANK], at[HL_LIMIT_RANK];
+  int64_t index[HL_LIMIT_RANK] = {0}, batch[HL_LIMIT_RANK], inside[HL_LIMIT_RANK],
+          at[HL_LIMIT_RANK];
   int64_t total = hl_shape_elements(ins->shape);
   hl_literal *result = hl_eval_new(e, ins->shape);
   for (int64_t i = 0; i < total; i++) {
@@ -163,9 +178,14 @@ typedef struct scatter {
 static scatter scatter_of(const hl_instruction *ins, const hl_literal *const *operands)
 {
   int count = ins->operand_count / 2;
-  scatter s = {.ins = ins, .operands = operands, .count = count, .to = operands[0]->shape, .update = operands[count + 1]->shape};
+  scatter s = {.ins = ins,
+               .operands = operands,
+               .count = count,
+               .to = operands[0]->shape,
+               .update = operands[count + 1]->shape};
   s.map = (index_map){operands[count], hl_attr_int(ins, HL_ATTR_INDEX_VECTOR_DIM, 0),
-                      hl_attr_ints(ins, HL_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS), hl_attr_ints(ins, HL_ATTR_INPUT_BATCHING_DIMS),
+                      hl_attr_ints(ins, HL_ATTR_SCATTER_DIMS_TO_OPERAND_DIMS),
+                      hl_attr_ints(ins, HL_ATTR_INPUT_BATCHING_DIMS),
                       hl_attr_ints(ins, HL_ATTR_SCATTER_INDICES_BATCHING_DIMS)};
   s.window_dims = hl_attr_ints(ins, HL_ATTR_UPDATE_WINDOW_DIMS);
   s.inserted = hl_attr_ints(ins, HL_ATTR_INSERTED_WINDOW_DIMS);
@@ -176,7 +196,8 @@ static scatter scatter_of(const hl_instruction *ins, const hl_literal *const *op
   return s;
 }
 
-/* The operand element that an update goes to; false when its window does not lie inside the operand as a whole. */
+/* The operand element that an update goes to; false when its window does not lie inside the operand
+ * as a whole. */
 static bool target_of(const scatter *s, const int64_t *index, int64_t *target)
 {
   int64_t batch[HL_LIMIT_RANK], inside[HL_LIMIT_RANK], at[HL_LIMIT_RANK];
@@ -190,7 +211,8 @@ static bool target_of(const scatter *s, const int64_t *index, int64_t *target)
   return true;
 }
 
-static void scatter_in_order(const scatter *s, hl_region *region, hl_scalar *args, hl_literal *const *results)
+static void scatter_in_order(const scatter *s, hl_region *region, hl_scalar *args,
+                             hl_literal *const *results)
 {
   int64_t index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(s->update), target;
   for (int64_t i = 0; i < total; i++) {
@@ -244,14 +266,17 @@ typedef struct table_cell {
 
 static void fill_tables(const scatter *s, hl_element_type accumulator, table_cell *tables)
 {
-  int64_t index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(s->update), n = hl_shape_elements(s->to), target, elements;
+  int64_t index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(s->update),
+          n = hl_shape_elements(s->to), target, elements;
   int64_t windows = count_windows(s, &elements), part = (windows + TABLES - 1) / TABLES;
   const hl_literal *updates = s->operands[2];
   for (int64_t i = 0; i < total; i++) {
     if (target_of(s, index, &target)) {
       table_cell *cell = &tables[window_number(s, index) / part * n + target];
-      hl_scalar update = hl_scalar_convert(accumulator, updates->shape->element_type, hl_scalar_load(updates, i));
-      cell->sum = cell->is_reached ? hl_scalar_binary(HL_OP_ADD, accumulator, cell->sum, update) : update;
+      hl_scalar update =
+          hl_scalar_convert(accumulator, updates->shape->element_type, hl_scalar_load(updates, i));
+      cell->sum =
+          cell->is_reached ? hl_scalar_binary(HL_OP_ADD, accumulator, cell->sum, update) : update;
       cell->is_reached = true;
     }
     hl_index_next(s->update, index);
@@ -279,7 +304,8 @@ static void scatter_by_tables(hl_eval *e, const scatter *s, hl_literal *result)
   hl_eval_drop(e, tables);
 }
 
-const hl_literal *hl_eval_scatter(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_scatter(hl_eval *e, const hl_instruction *ins,
+                                  const hl_literal *const *operands)
 {
   scatter s = scatter_of(ins, operands);
   hl_region *region = hl_region_open(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY));

@@ -1,4 +1,5 @@
-/* eval_internal - what the files of the evaluator share: values and their memory, scalars, elements, regions. */
+/* eval_internal - what the files of the evaluator share: values and their memory, scalars,
+ * elements, regions. */
 #ifndef HL_EVAL_INTERNAL_H
 #define HL_EVAL_INTERNAL_H
 
@@ -7,14 +8,16 @@
 
 /* ---- the state of one evaluation (eval_memory.c) ---- */
 
-/* A call whose body is being evaluated, so that a parameter can be followed to what the caller passed, as inlining would. */
+/* A call whose body is being evaluated, so that a parameter can be followed to what the caller
+ * passed, as inlining would. */
 typedef struct hl_scope {
   const hl_instruction *call;
   const struct hl_scope *parent;
 } hl_scope;
 
-/* Values are literals with a count of owners; they and all scratch memory hang on one list, so that a failure anywhere can leave
- * through the guard: the entry frees the list. Failures are memory, a limit, and ops that cannot be evaluated. */
+/* Values are literals with a count of owners; they and all scratch memory hang on one list, so that
+ * a failure anywhere can leave through the guard: the entry frees the list. Failures are memory, a
+ * limit, and ops that cannot be evaluated. */
 typedef struct hl_eval {
   hl_guard guard;
   hl_eval_limits limits;
@@ -30,7 +33,8 @@ typedef struct hl_eval {
 } hl_eval;
 
 /* A family's evaluator: the result belongs to the caller, the operands stay with theirs. */
-typedef const hl_literal *hl_eval_fn(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands);
+typedef const hl_literal *hl_eval_fn(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands);
 /* The op's evaluator, or NULL. */
 hl_eval_fn *hl_eval_function(hl_opcode opcode);
 
@@ -49,9 +53,10 @@ const hl_literal *hl_eval_retain(const hl_literal *value);
 /* One owner less; without any the value is freed. NULL is allowed. */
 void hl_eval_release(hl_eval *e, const hl_literal *value);
 /* A tuple of these values; takes them over. */
-const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape, const hl_literal *const *elements);
-/* The result of a variadic op: the tuple of one value for each operand, or the only one. Takes over the values and the list, which is
- * scratch memory. */
+const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape,
+                                   const hl_literal *const *elements);
+/* The result of a variadic op: the tuple of one value for each operand, or the only one. Takes over
+ * the values and the list, which is scratch memory. */
 const hl_literal *hl_eval_results(hl_eval *e, const hl_instruction *ins, hl_literal **values);
 /* A value over a literal from outside, which must outlive it; data is shared. */
 const hl_literal *hl_eval_borrow(hl_eval *e, const hl_literal *literal);
@@ -93,7 +98,8 @@ hl_element_type hl_accumulator_type(hl_element_type type);
 /* spec 10.3 */
 hl_scalar hl_scalar_convert(hl_element_type to, hl_element_type from, hl_scalar value);
 /* spec 10.4, computed in float or double */
-hl_scalar hl_scalar_reduce_precision(hl_element_type type, hl_scalar value, int64_t exponent_bits, int64_t mantissa_bits);
+hl_scalar hl_scalar_reduce_precision(hl_element_type type, hl_scalar value, int64_t exponent_bits,
+                                     int64_t mantissa_bits);
 
 /* ---- elementwise ops on scalars ---- */
 
@@ -102,7 +108,8 @@ hl_scalar hl_scalar_unary(hl_opcode opcode, hl_element_type type, hl_scalar x);
 hl_scalar hl_scalar_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y);
 hl_scalar hl_complex_unary(hl_opcode opcode, hl_element_type type, hl_scalar x);
 hl_scalar hl_complex_binary(hl_opcode opcode, hl_element_type type, hl_scalar x, hl_scalar y);
-bool hl_scalar_compare(hl_direction direction, hl_comparison how, hl_element_type type, hl_scalar x, hl_scalar y);
+bool hl_scalar_compare(hl_direction direction, hl_comparison how, hl_element_type type, hl_scalar x,
+                       hl_scalar y);
 
 /* An elementwise instruction made ready to be applied to scalars (eval_element.c). */
 typedef struct hl_element {
@@ -134,14 +141,16 @@ hl_site hl_site_inlined(hl_eval *e, hl_site at);
 /* ---- computations and regions (eval_run.c) ---- */
 
 /* The root's value for these parameters, which stay with the caller. */
-const hl_literal *hl_eval_computation(hl_eval *e, const hl_computation *computation, const hl_literal *const *args);
+const hl_literal *hl_eval_computation(hl_eval *e, const hl_computation *computation,
+                                      const hl_literal *const *args);
 
 /* A computation on scalars, called once an element. */
 typedef struct hl_region hl_region;
 hl_region *hl_region_open(hl_eval *e, const hl_computation *computation);
 void hl_region_close(hl_region *region);
 void hl_region_call(hl_region *region, const hl_scalar *args, hl_scalar *results);
-/* The binary op that the region exactly is, of its two parameters, calls looked through; HL_OP_COUNT if it is not. */
+/* The binary op that the region exactly is, of its two parameters, calls looked through;
+ * HL_OP_COUNT if it is not. */
 hl_opcode hl_region_op(const hl_region *region);
 
 /* Sums by rule 4 over all dimensions but one, from +0 (eval_reduce.c). */
@@ -154,7 +163,8 @@ void hl_row_major(const hl_shape *shape, int64_t *strides);
 /* Steps a multi-index row-major; false when it was the last. */
 bool hl_index_next(const hl_shape *shape, int64_t *index);
 /* result[i] = operand[offset + sum of strides * i]. */
-hl_literal *hl_eval_strided(hl_eval *e, const hl_shape *shape, const hl_literal *operand, int64_t offset, const int64_t *strides);
+hl_literal *hl_eval_strided(hl_eval *e, const hl_shape *shape, const hl_literal *operand,
+                            int64_t offset, const int64_t *strides);
 /* Moves one element. */
 void hl_eval_move(hl_literal *to, int64_t to_index, const hl_literal *from, int64_t from_index);
 

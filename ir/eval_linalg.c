@@ -1,5 +1,5 @@
-/* eval_linalg - cholesky and triangular-solve (numerics rule 14): left-looking columns, inner products by rule 8, each step rounded to
- * the element type. */
+/* eval_linalg - cholesky and triangular-solve (numerics rule 14): left-looking columns, inner
+ * products by rule 8, each step rounded to the element type. */
 #include "eval_contract.h"
 
 #include <math.h>
@@ -34,16 +34,19 @@ static hl_scalar arithmetic(const matrix *m, hl_opcode op, hl_scalar x, hl_scala
 }
 
 /* Terms of a row's columns begin to end, conjugated or not. */
-static void take_row(const matrix *m, int64_t row, int64_t begin, int64_t end, bool is_conjugated, hl_term *terms)
+static void take_row(const matrix *m, int64_t row, int64_t begin, int64_t end, bool is_conjugated,
+                     hl_term *terms)
 {
   for (int64_t k = begin; k < end; k++) {
     hl_scalar x = get(m, row, k);
-    terms[k - begin] = hl_term_of(m->accumulator, m->type, is_conjugated ? conjugate(m->type, x) : x);
+    terms[k - begin] =
+        hl_term_of(m->accumulator, m->type, is_conjugated ? conjugate(m->type, x) : x);
   }
 }
 
 /* start - sum of l[k] * r[k] */
-static hl_scalar minus_product(const matrix *m, hl_scalar start, const hl_term *l, const hl_term *r, int64_t n)
+static hl_scalar minus_product(const matrix *m, hl_scalar start, const hl_term *l, const hl_term *r,
+                               int64_t n)
 {
   hl_scalar sum = hl_contract(m->accumulator, l, r, NULL, n);
   return arithmetic(m, HL_OP_SUBTRACT, start, hl_scalar_convert(m->type, m->accumulator, sum));
@@ -56,20 +59,23 @@ static hl_element_type wide_type(hl_element_type type)
 
 /* ---- cholesky ---- */
 
-/* Column j of the factor below the diagonal of m, which it replaces; false when the pivot is not positive. */
+/* Column j of the factor below the diagonal of m, which it replaces; false when the pivot is not
+ * positive. */
 static bool factor_column(const matrix *m, int64_t n, int64_t j, hl_term *row, hl_term *pivot_row)
 {
   hl_element_type part = hl_component_type(m->type);
   take_row(m, j, 0, j, true, pivot_row);
   take_row(m, j, 0, j, false, row);
-  hl_scalar square = hl_scalar_part(minus_product(m, get(m, j, j), row, pivot_row, j).re); /* real by definition */
+  hl_scalar square =
+      hl_scalar_part(minus_product(m, get(m, j, j), row, pivot_row, j).re); /* real by definition */
   if (!(hl_scalar_double(part, square) > 0))
     return false;
   hl_scalar pivot = hl_scalar_unary(HL_OP_SQRT, part, square);
   set(m, j, j, pivot);
   for (int64_t i = j + 1; i < n; i++) {
     take_row(m, i, 0, j, false, row);
-    set(m, i, j, arithmetic(m, HL_OP_DIVIDE, minus_product(m, get(m, i, j), row, pivot_row, j), pivot));
+    set(m, i, j,
+        arithmetic(m, HL_OP_DIVIDE, minus_product(m, get(m, i, j), row, pivot_row, j), pivot));
   }
   return true;
 }
@@ -92,8 +98,10 @@ static void factor(const matrix *m, int64_t n, hl_term *row, hl_term *pivot_row)
   fill(m, n, (hl_scalar){0, 0}, true);
 }
 
-/* The upper form is the lower one of the transpose: a = u^H u is a^T = (u^T)(u^T)^H, conjugates aside, which a hermitian a takes care of. */
-const hl_literal *hl_eval_cholesky(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+/* The upper form is the lower one of the transpose: a = u^H u is a^T = (u^T)(u^T)^H, conjugates
+ * aside, which a hermitian a takes care of. */
+const hl_literal *hl_eval_cholesky(hl_eval *e, const hl_instruction *ins,
+                                   const hl_literal *const *operands)
 {
   const hl_shape *shape = ins->shape;
   int64_t n = shape->dimensions[shape->rank - 1], total = hl_shape_elements(shape), size = n * n;
@@ -103,7 +111,8 @@ const hl_literal *hl_eval_cholesky(hl_eval *e, const hl_instruction *ins, const 
   for (int64_t i = 0; i < total; i++)
     hl_eval_move(result, i, operands[0], i);
   for (int64_t base = 0; base < total; base += size) {
-    matrix m = {result, shape->element_type, wide_type(shape->element_type), base, is_lower ? n : 1, is_lower ? 1 : n};
+    matrix m = {result, shape->element_type, wide_type(shape->element_type),
+                base,   is_lower ? n : 1,    is_lower ? 1 : n};
     factor(&m, n, rows[0], rows[1]);
   }
   hl_eval_drop(e, rows[0]);
@@ -155,22 +164,27 @@ static void solve_batch(const hl_instruction *ins, solve *s)
     solve_row(s, s->is_lower ? i : s->n - 1 - i);
 }
 
-const hl_literal *hl_eval_triangular_solve(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_triangular_solve(hl_eval *e, const hl_instruction *ins,
+                                           const hl_literal *const *operands)
 {
   const hl_shape *a = operands[0]->shape, *b = ins->shape;
   hl_element_type type = b->element_type;
-  int64_t n = a->dimensions[a->rank - 1], total = hl_shape_elements(b), width = b->dimensions[b->rank - 1];
+  int64_t n = a->dimensions[a->rank - 1], total = hl_shape_elements(b),
+          width = b->dimensions[b->rank - 1];
   int64_t height = b->dimensions[b->rank - 2], size = width * height;
   bool is_left = hl_attr_int(ins, HL_ATTR_LEFT_SIDE, 0);
   hl_literal *result = hl_eval_new(e, b);
-  solve s = {.n = n, .columns = is_left ? width : height, .is_unit = hl_attr_int(ins, HL_ATTR_UNIT_DIAGONAL, 0)};
+  solve s = {.n = n,
+             .columns = is_left ? width : height,
+             .is_unit = hl_attr_int(ins, HL_ATTR_UNIT_DIAGONAL, 0)};
   s.row = hl_eval_scratch(e, n, sizeof *s.row);
   s.column = hl_eval_scratch(e, n, sizeof *s.column);
   for (int64_t i = 0; i < total; i++)
     hl_eval_move(result, i, operands[1], i);
   for (int64_t batch = 0; size && batch < total / size; batch++) {
     s.is_lower = hl_attr_int(ins, HL_ATTR_LOWER, 0);
-    s.a = (matrix){(hl_literal *)operands[0], type, wide_type(type), batch * n * n, n, 1}; /* only read */
+    s.a = (matrix){
+        (hl_literal *)operands[0], type, wide_type(type), batch * n * n, n, 1}; /* only read */
     s.x = (matrix){result, type, wide_type(type), batch * size, width, 1};
     solve_batch(ins, &s);
   }

@@ -1,7 +1,8 @@
-/* eval_memory - the values of one evaluation: counted literals on one list, and the ways out when something fails.
+/* eval_memory - the values of one evaluation: counted literals on one list, and the ways out when
+ * something fails.
  *
- * Memory and limits end an evaluation like the exhaustion of an arena does: by a jump to the guard of the entry, which frees
- * the list. So no evaluator has to pass failures on. */
+ * Memory and limits end an evaluation like the exhaustion of an arena does: by a jump to the guard
+ * of the entry, which frees the list. So no evaluator has to pass failures on. */
 #include "eval_internal.h"
 
 #include <stdlib.h>
@@ -132,7 +133,8 @@ void hl_eval_release(hl_eval *e, const hl_literal *value)
   }
 }
 
-const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape, const hl_literal *const *elements)
+const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape,
+                                   const hl_literal *const *elements)
 {
   hl_literal *tuple = hl_eval_new(e, shape);
   if (shape->tuple_count)
@@ -143,7 +145,8 @@ const hl_literal *hl_eval_tuple_of(hl_eval *e, const hl_shape *shape, const hl_l
 const hl_literal *hl_eval_results(hl_eval *e, const hl_instruction *ins, hl_literal **values)
 {
   bool is_tuple = ins->shape->element_type == HL_TUPLE;
-  const hl_literal *result = is_tuple ? hl_eval_tuple_of(e, ins->shape, (const hl_literal *const *)values) : values[0];
+  const hl_literal *result =
+      is_tuple ? hl_eval_tuple_of(e, ins->shape, (const hl_literal *const *)values) : values[0];
   hl_eval_drop(e, values);
   return result;
 }

@@ -52,7 +52,8 @@ static int64_t dot_product(int count, const int64_t *a, const int64_t *b)
   return sum;
 }
 
-hl_literal *hl_eval_strided(hl_eval *e, const hl_shape *shape, const hl_literal *operand, int64_t offset, const int64_t *strides)
+hl_literal *hl_eval_strided(hl_eval *e, const hl_shape *shape, const hl_literal *operand,
+                            int64_t offset, const int64_t *strides)
 {
   hl_literal *result = hl_eval_new(e, shape);
   int64_t index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(shape);
@@ -64,7 +65,8 @@ hl_literal *hl_eval_strided(hl_eval *e, const hl_shape *shape, const hl_literal 
 }
 
 /* operand[i] goes to result[offset + sum of strides * i]. */
-static void place(hl_literal *result, const hl_literal *operand, int64_t offset, const int64_t *strides)
+static void place(hl_literal *result, const hl_literal *operand, int64_t offset,
+                  const int64_t *strides)
 {
   const hl_shape *shape = operand->shape;
   int64_t index[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(shape);
@@ -74,13 +76,15 @@ static void place(hl_literal *result, const hl_literal *operand, int64_t offset,
   }
 }
 
-const hl_literal *hl_eval_constant(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_constant(hl_eval *e, const hl_instruction *ins,
+                                   const hl_literal *const *operands)
 {
   (void)operands;
   return hl_eval_borrow(e, ins->literal);
 }
 
-const hl_literal *hl_eval_iota(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_iota(hl_eval *e, const hl_instruction *ins,
+                               const hl_literal *const *operands)
 {
   (void)operands;
   hl_literal *result = hl_eval_new(e, ins->shape);
@@ -94,14 +98,16 @@ const hl_literal *hl_eval_iota(hl_eval *e, const hl_instruction *ins, const hl_l
   return result;
 }
 
-const hl_literal *hl_eval_identity(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_identity(hl_eval *e, const hl_instruction *ins,
+                                   const hl_literal *const *operands)
 {
   (void)e;
   (void)ins;
   return hl_eval_retain(operands[0]);
 }
 
-const hl_literal *hl_eval_broadcast(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_broadcast(hl_eval *e, const hl_instruction *ins,
+                                    const hl_literal *const *operands)
 {
   hl_ints dimensions = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
   int64_t own[HL_LIMIT_RANK], strides[HL_LIMIT_RANK] = {0};
@@ -111,7 +117,8 @@ const hl_literal *hl_eval_broadcast(hl_eval *e, const hl_instruction *ins, const
   return hl_eval_strided(e, ins->shape, operands[0], 0, strides);
 }
 
-const hl_literal *hl_eval_reshape(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_reshape(hl_eval *e, const hl_instruction *ins,
+                                  const hl_literal *const *operands)
 {
   hl_literal *result = hl_eval_new(e, ins->shape);
   if (result->data)
@@ -119,7 +126,8 @@ const hl_literal *hl_eval_reshape(hl_eval *e, const hl_instruction *ins, const h
   return result;
 }
 
-const hl_literal *hl_eval_transpose(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_transpose(hl_eval *e, const hl_instruction *ins,
+                                    const hl_literal *const *operands)
 {
   hl_ints permutation = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
   int64_t own[HL_LIMIT_RANK], strides[HL_LIMIT_RANK] = {0};
@@ -129,7 +137,8 @@ const hl_literal *hl_eval_transpose(hl_eval *e, const hl_instruction *ins, const
   return hl_eval_strided(e, ins->shape, operands[0], 0, strides);
 }
 
-const hl_literal *hl_eval_slice(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_slice(hl_eval *e, const hl_instruction *ins,
+                                const hl_literal *const *operands)
 {
   const hl_attr *slice = hl_attr_find(ins, HL_ATTR_SLICE);
   int64_t strides[HL_LIMIT_RANK] = {0}, offset = 0;
@@ -141,7 +150,8 @@ const hl_literal *hl_eval_slice(hl_eval *e, const hl_instruction *ins, const hl_
   return hl_eval_strided(e, ins->shape, operands[0], offset, strides);
 }
 
-const hl_literal *hl_eval_reverse(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_reverse(hl_eval *e, const hl_instruction *ins,
+                                  const hl_literal *const *operands)
 {
   hl_ints dimensions = hl_attr_ints(ins, HL_ATTR_DIMENSIONS);
   int64_t strides[HL_LIMIT_RANK] = {0}, offset = 0;
@@ -154,7 +164,8 @@ const hl_literal *hl_eval_reverse(hl_eval *e, const hl_instruction *ins, const h
   return hl_eval_strided(e, ins->shape, operands[0], offset, strides);
 }
 
-const hl_literal *hl_eval_concatenate(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_concatenate(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands)
 {
   int64_t dimension = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0];
   int64_t strides[HL_LIMIT_RANK] = {0}, offset = 0;
@@ -179,7 +190,8 @@ static bool padded_index(const hl_instruction *ins, const int64_t *index, int64_
   return true;
 }
 
-const hl_literal *hl_eval_pad(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_pad(hl_eval *e, const hl_instruction *ins,
+                              const hl_literal *const *operands)
 {
   hl_literal *result = hl_eval_new(e, ins->shape);
   const hl_shape *from = operands[0]->shape;
@@ -196,14 +208,16 @@ const hl_literal *hl_eval_pad(hl_eval *e, const hl_instruction *ins, const hl_li
   return result;
 }
 
-const hl_literal *hl_eval_tuple(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_tuple(hl_eval *e, const hl_instruction *ins,
+                                const hl_literal *const *operands)
 {
   for (int i = 0; i < ins->operand_count; i++)
     hl_eval_retain(operands[i]);
   return hl_eval_tuple_of(e, ins->shape, operands);
 }
 
-const hl_literal *hl_eval_get_tuple_element(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_get_tuple_element(hl_eval *e, const hl_instruction *ins,
+                                            const hl_literal *const *operands)
 {
   (void)e;
   return hl_eval_retain(operands[0]->elements[hl_attr_int(ins, HL_ATTR_INDEX, 0)]);

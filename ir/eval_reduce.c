@@ -5,7 +5,8 @@
 
 enum { LANE_BYTES = 128, MOST_LANES = 32, ROW_BLOCK = 4096, COL_BLOCK = 256 };
 
-/* The dimensions of a reduce's operands by what becomes of them. Dimensions of size 1 are in none. */
+/* The dimensions of a reduce's operands by what becomes of them. Dimensions of size 1 are in none.
+ */
 typedef struct split {
   hl_axes kept, rest; /* rest: reduced, but not in the run */
   hl_axes reduced;    /* rest and run together, in order */
@@ -62,10 +63,12 @@ static partial join(const fold *f, partial x, partial y)
 
 static partial element(const fold *f, int64_t index)
 {
-  return (partial){true, hl_scalar_convert(f->accumulator, f->type, hl_scalar_load(f->operand, index))};
+  return (partial){true,
+                   hl_scalar_convert(f->accumulator, f->type, hl_scalar_load(f->operand, index))};
 }
 
-/* The size of the consecutive blocks that n values are cut into: the largest power of `block` below n, at least 1. */
+/* The size of the consecutive blocks that n values are cut into: the largest power of `block` below
+ * n, at least 1. */
 static int64_t block_size(int64_t n, int64_t block)
 {
   int64_t size = 1;
@@ -98,13 +101,15 @@ static partial col(const fold *f, int64_t begin, int64_t n)
   for (int64_t done = 0; done < n; done += size) {
     int64_t part = n - done < size ? n - done : size;
     int64_t offset = hl_axes_offset(&f->split->rest, begin + done);
-    sum = join(f, sum, size == 1 ? row(f, f->base + offset, f->split->run) : col(f, begin + done, part));
+    sum = join(f, sum,
+               size == 1 ? row(f, f->base + offset, f->split->run) : col(f, begin + done, part));
   }
   return sum;
 }
 
 /* Folds every cell of x, with init, into the result. */
-static void fold_cells(hl_opcode op, const hl_literal *x, hl_ints dimensions, hl_scalar init, hl_literal *result)
+static void fold_cells(hl_opcode op, const hl_literal *x, hl_ints dimensions, hl_scalar init,
+                       hl_literal *result)
 {
   hl_element_type type = x->shape->element_type, accumulator = hl_accumulator_type(type);
   split s = split_dimensions(x->shape, dimensions);
@@ -114,7 +119,8 @@ static void fold_cells(hl_opcode op, const hl_literal *x, hl_ints dimensions, hl
   for (int64_t i = 0; i < s.kept.total; i++) {
     f.base = hl_axes_offset(&s.kept, i);
     hl_scalar value = join(&f, first, col(&f, 0, s.rest.total)).value;
-    hl_scalar_store(result, i, hl_scalar_canonical(type, hl_scalar_convert(type, accumulator, value)));
+    hl_scalar_store(result, i,
+                    hl_scalar_canonical(type, hl_scalar_convert(type, accumulator, value)));
   }
 }
 
@@ -135,13 +141,14 @@ static hl_literal **new_results(hl_eval *e, const hl_instruction *ins, int count
 {
   hl_literal **results = hl_eval_scratch(e, count, sizeof *results);
   for (int k = 0; k < count; k++)
-    results[k] = hl_eval_new(e, ins->shape->element_type == HL_TUPLE ? ins->shape->tuple_shapes[k] : ins->shape);
+    results[k] = hl_eval_new(e, ins->shape->element_type == HL_TUPLE ? ins->shape->tuple_shapes[k]
+                                                                     : ins->shape);
   return results;
 }
 
 /* args: room for the accumulators and, behind them, the elements. */
-static void reduce_cell(hl_region *region, const hl_literal *const *operands, int count, const split *s, int64_t base,
-                        hl_scalar *args)
+static void reduce_cell(hl_region *region, const hl_literal *const *operands, int count,
+                        const split *s, int64_t base, hl_scalar *args)
 {
   for (int k = 0; k < count; k++)
     args[k] = hl_scalar_load(operands[count + k], 0);
@@ -153,7 +160,8 @@ static void reduce_cell(hl_region *region, const hl_literal *const *operands, in
   }
 }
 
-static const hl_literal *reduce_in_order(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands, hl_region *region)
+static const hl_literal *reduce_in_order(hl_eval *e, const hl_instruction *ins,
+                                         const hl_literal *const *operands, hl_region *region)
 {
   int count = ins->operand_count / 2;
   split s = split_dimensions(operands[0]->shape, hl_attr_ints(ins, HL_ATTR_DIMENSIONS));
@@ -168,7 +176,8 @@ static const hl_literal *reduce_in_order(hl_eval *e, const hl_instruction *ins, 
   return hl_eval_results(e, ins, results);
 }
 
-const hl_literal *hl_eval_reduce(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_reduce(hl_eval *e, const hl_instruction *ins,
+                                 const hl_literal *const *operands)
 {
   hl_region *region = hl_region_open(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY));
   hl_opcode op = hl_region_op(region);
@@ -178,7 +187,8 @@ const hl_literal *hl_eval_reduce(hl_eval *e, const hl_instruction *ins, const hl
   const hl_literal *result;
   if (is_inexact && (op == HL_OP_ADD || op == HL_OP_MULTIPLY)) {
     hl_literal *sums = hl_eval_new(e, ins->shape);
-    fold_cells(op, operands[0], hl_attr_ints(ins, HL_ATTR_DIMENSIONS), hl_scalar_load(operands[1], 0), sums);
+    fold_cells(op, operands[0], hl_attr_ints(ins, HL_ATTR_DIMENSIONS),
+               hl_scalar_load(operands[1], 0), sums);
     result = sums;
   } else {
     result = reduce_in_order(e, ins, operands, region);
@@ -187,7 +197,8 @@ const hl_literal *hl_eval_reduce(hl_eval *e, const hl_instruction *ins, const hl
   return result;
 }
 
-const hl_literal *hl_eval_map(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_map(hl_eval *e, const hl_instruction *ins,
+                              const hl_literal *const *operands)
 {
   hl_region *region = hl_region_open(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY));
   hl_literal *result = hl_eval_new(e, ins->shape);

@@ -1,7 +1,9 @@
-/* eval_run - evaluates computations: instructions in order, each value freed after its last use; regions on scalars.
+/* eval_run - evaluates computations: instructions in order, each value freed after its last use;
+ * regions on scalars.
  *
- * A plan is made once for each computation: the instructions that the root needs, with their operands as numbers. A region whose
- * instructions are all elementwise scalars runs on one array of scalars; any other runs as a computation on literals. */
+ * A plan is made once for each computation: the instructions that the root needs, with their
+ * operands as numbers. A region whose instructions are all elementwise scalars runs on one array of
+ * scalars; any other runs as a computation on literals. */
 #include "eval_internal.h"
 
 #include <string.h>
@@ -30,7 +32,8 @@ static void number_operands(hl_arena *arena, const hl_map *step_of, const plan *
   int *operands = HL_ARRAY(arena, s->ins->operand_count, int);
   for (int i = 0; i < s->ins->operand_count; i++) {
     const hl_instruction *operand = s->ins->operands[i];
-    operands[i] = (int)((const step *)hl_map_get(step_of, (const char *)&operand, sizeof operand) - p->steps);
+    operands[i] =
+        (int)((const step *)hl_map_get(step_of, (const char *)&operand, sizeof operand) - p->steps);
   }
   s->operands = operands;
 }
@@ -41,7 +44,8 @@ static bool has_effect(const step *s)
   return s->ins->opcode == HL_OP_RNG_GET_AND_UPDATE_STATE;
 }
 
-/* Operands stand before their users, so one walk backwards from the root finds all that is needed. */
+/* Operands stand before their users, so one walk backwards from the root finds all that is needed.
+ */
 static void count_uses(plan *p)
 {
   p->steps[p->root].uses = 1;
@@ -66,12 +70,14 @@ static bool is_scalar_step(const plan *p, int number)
   const hl_instruction *ins = p->steps[number].ins;
   if (ins->opcode == HL_OP_TUPLE)
     return number == p->root;
-  bool is_known = ins->opcode == HL_OP_PARAMETER || (ins->opcode == HL_OP_CONSTANT && !ins->literal->is_elided) ||
+  bool is_known = ins->opcode == HL_OP_PARAMETER ||
+                  (ins->opcode == HL_OP_CONSTANT && !ins->literal->is_elided) ||
                   hl_is_element(ins->opcode) || is_scalar_move(ins->opcode);
   return is_known && hl_shape_is_scalar(ins->shape);
 }
 
-/* Everything is a scalar: then no operand can be a tuple, and the root is a scalar or a tuple of scalars. */
+/* Everything is a scalar: then no operand can be a tuple, and the root is a scalar or a tuple of
+ * scalars. */
 static bool is_scalar_plan(const plan *p)
 {
   for (int i = 0; i < p->count; i++)
@@ -84,7 +90,8 @@ static plan *make_plan(hl_eval *e, const hl_computation *computation)
 {
   plan *p = HL_NEW(e->plans, plan);
   hl_map step_of = {.arena = e->plans};
-  *p = (plan){.computation = computation, .steps = HL_ARRAY(e->plans, computation->instruction_count, step)};
+  *p = (plan){.computation = computation,
+              .steps = HL_ARRAY(e->plans, computation->instruction_count, step)};
   for (const hl_instruction *ins = computation->first; ins; ins = ins->next) {
     step *s = &p->steps[p->count];
     s->ins = ins;
@@ -175,9 +182,10 @@ static const hl_literal *run_plan(hl_eval *e, const plan *p, const hl_literal *c
   return result;
 }
 
-/* With scope NULL parameters lead nowhere: the computation is not one that inlining would dissolve. */
-static const hl_literal *run_in_scope(hl_eval *e, const hl_computation *computation, const hl_literal *const *args,
-                                      const hl_scope *scope)
+/* With scope NULL parameters lead nowhere: the computation is not one that inlining would dissolve.
+ */
+static const hl_literal *run_in_scope(hl_eval *e, const hl_computation *computation,
+                                      const hl_literal *const *args, const hl_scope *scope)
 {
   const hl_scope *outer = e->scope;
   const hl_instruction *where = e->where;
@@ -191,20 +199,23 @@ static const hl_literal *run_in_scope(hl_eval *e, const hl_computation *computat
   return result;
 }
 
-const hl_literal *hl_eval_computation(hl_eval *e, const hl_computation *computation, const hl_literal *const *args)
+const hl_literal *hl_eval_computation(hl_eval *e, const hl_computation *computation,
+                                      const hl_literal *const *args)
 {
   return run_in_scope(e, computation, args, NULL);
 }
 
 /* ---- control flow ---- */
 
-const hl_literal *hl_eval_call(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_call(hl_eval *e, const hl_instruction *ins,
+                               const hl_literal *const *operands)
 {
   hl_scope scope = {ins, e->scope};
   return run_in_scope(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY), operands, &scope);
 }
 
-const hl_literal *hl_eval_fusion(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_fusion(hl_eval *e, const hl_instruction *ins,
+                                 const hl_literal *const *operands)
 {
   hl_scope scope = {ins, e->scope};
   return run_in_scope(e, hl_attr_computation(ins, HL_ATTR_CALLS), operands, &scope);
@@ -218,7 +229,8 @@ static bool is_true(hl_eval *e, const hl_computation *condition, const hl_litera
   return result;
 }
 
-const hl_literal *hl_eval_while(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_while(hl_eval *e, const hl_instruction *ins,
+                                const hl_literal *const *operands)
 {
   const hl_computation *condition = hl_attr_computation(ins, HL_ATTR_CONDITION);
   const hl_computation *body = hl_attr_computation(ins, HL_ATTR_BODY);
@@ -232,7 +244,8 @@ const hl_literal *hl_eval_while(hl_eval *e, const hl_instruction *ins, const hl_
 }
 
 /* An index that is out of range, negative ones too, takes the last branch. */
-const hl_literal *hl_eval_conditional(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_conditional(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands)
 {
   const hl_shape *selector = operands[0]->shape;
   int64_t number = hl_scalar_int(selector->element_type, hl_scalar_load(operands[0], 0));
@@ -256,18 +269,21 @@ struct hl_region {
   hl_opcode op;
 };
 
-/* A binary op in an op's region, at the end of calls: parameter numbers are those of the outermost computation. */
+/* A binary op in an op's region, at the end of calls: parameter numbers are those of the outermost
+ * computation. */
 static hl_opcode exact_op(hl_eval *e, const hl_computation *computation)
 {
   hl_site root = hl_site_inlined(e, (hl_site){computation->root, NULL});
   const hl_shape *shape = root.ins->shape;
-  if (computation->parameter_count != 2 || root.ins->operand_count != 2 || root.ins->opcode == HL_OP_COMPARE ||
-      !(hl_op_info_of(root.ins->opcode)->flags & HL_BCAST) || !hl_shape_is_scalar(shape))
+  if (computation->parameter_count != 2 || root.ins->operand_count != 2 ||
+      root.ins->opcode == HL_OP_COMPARE || !(hl_op_info_of(root.ins->opcode)->flags & HL_BCAST) ||
+      !hl_shape_is_scalar(shape))
     return HL_OP_COUNT;
   const hl_instruction *x = hl_site_inlined(e, (hl_site){root.ins->operands[0], root.scope}).ins;
   const hl_instruction *y = hl_site_inlined(e, (hl_site){root.ins->operands[1], root.scope}).ins;
   const hl_instruction *first = computation->parameters[0], *second = computation->parameters[1];
-  return (x == first && y == second) || (x == second && y == first) ? root.ins->opcode : HL_OP_COUNT;
+  return (x == first && y == second) || (x == second && y == first) ? root.ins->opcode
+                                                                    : HL_OP_COUNT;
 }
 
 hl_region *hl_region_open(hl_eval *e, const hl_computation *computation)

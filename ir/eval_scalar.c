@@ -1,4 +1,5 @@
-/* eval_scalar - single elements: stored bits, integers, floats, and conversions (spec 10.3, 10.4). */
+/* eval_scalar - single elements: stored bits, integers, floats, and conversions (spec 10.3, 10.4).
+ */
 #include "eval_internal.h"
 
 #include <math.h>
@@ -42,7 +43,8 @@ int64_t hl_scalar_int(hl_element_type type, hl_scalar value)
   int width = hl_type_bits(type);
   uint64_t bits = low_bits(value.re, width);
   uint64_t sign = UINT64_C(1) << (width - 1);
-  return hl_type_class_of(type) == HL_CLASS_SIGNED ? (int64_t)((bits ^ sign) - sign) : (int64_t)bits;
+  return hl_type_class_of(type) == HL_CLASS_SIGNED ? (int64_t)((bits ^ sign) - sign)
+                                                   : (int64_t)bits;
 }
 
 /* Integers narrower than a byte are stored extended in one. */
@@ -123,8 +125,8 @@ hl_element_type hl_accumulator_type(hl_element_type type)
   return hl_is_float(type) && type != HL_F64 ? HL_F32 : type;
 }
 
-/* The double nearest to value whose lowest bit is also set when it is not exact ("round to odd"): a further rounding to a type
- * of at most 51 bits then gives what one rounding of value gives. */
+/* The double nearest to value whose lowest bit is also set when it is not exact ("round to odd"): a
+ * further rounding to a type of at most 51 bits then gives what one rounding of value gives. */
 static double to_odd(uint64_t magnitude)
 {
   int shift = 0;
@@ -209,7 +211,8 @@ static double round_mantissa(double x, int64_t mantissa_bits, int lowest)
 }
 
 /* A width of the computing type or more changes nothing of it, subnormals included. */
-hl_scalar hl_scalar_reduce_precision(hl_element_type type, hl_scalar value, int64_t exponent_bits, int64_t mantissa_bits)
+hl_scalar hl_scalar_reduce_precision(hl_element_type type, hl_scalar value, int64_t exponent_bits,
+                                     int64_t mantissa_bits)
 {
   bool is_double = hl_computes_in_double(type);
   double x = hl_scalar_double(type, value);

@@ -1,8 +1,11 @@
-/* eval_scan - scan: the callee takes a slice of each input and the carries, and yields a slice of each output and the carries. */
+/* eval_scan - scan: the callee takes a slice of each input and the carries, and yields a slice of
+ * each output and the carries. */
 #include "eval_internal.h"
 
-/* Moves one slice across a dimension, between the whole array and an array without that dimension. */
-static void move_slice(hl_literal *to, const hl_literal *from, const hl_shape *whole, int64_t dimension, int64_t at)
+/* Moves one slice across a dimension, between the whole array and an array without that dimension.
+ */
+static void move_slice(hl_literal *to, const hl_literal *from, const hl_shape *whole,
+                       int64_t dimension, int64_t at)
 {
   int64_t inner = 1, size = whole->dimensions[dimension], total = hl_shape_elements(whole) / size;
   bool is_taking = from->shape == whole;
@@ -47,13 +50,22 @@ static void run_at(hl_eval *e, const scan *s, int64_t at)
   hl_eval_release(e, yield);
 }
 
-const hl_literal *hl_eval_scan(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_scan(hl_eval *e, const hl_instruction *ins,
+                               const hl_literal *const *operands)
 {
   int carries = (int)hl_attr_int(ins, HL_ATTR_NUM_CARRIES, 0);
-  bool is_tuple = ins->shape->element_type == HL_TUPLE, is_reverse = hl_attr_int(ins, HL_ATTR_IS_REVERSE, 0);
+  bool is_tuple = ins->shape->element_type == HL_TUPLE,
+       is_reverse = hl_attr_int(ins, HL_ATTR_IS_REVERSE, 0);
   int count = is_tuple ? ins->shape->tuple_count : 1;
-  scan s = {ins, hl_attr_computation(ins, HL_ATTR_TO_APPLY), operands, ins->operand_count - carries, count - carries, carries,
-            hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0], NULL, NULL};
+  scan s = {ins,
+            hl_attr_computation(ins, HL_ATTR_TO_APPLY),
+            operands,
+            ins->operand_count - carries,
+            count - carries,
+            carries,
+            hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0],
+            NULL,
+            NULL};
   s.args = hl_eval_scratch(e, ins->operand_count, sizeof *s.args);
   s.results = hl_eval_scratch(e, count, sizeof *s.results);
   for (int k = 0; k < s.outputs; k++)

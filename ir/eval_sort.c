@@ -1,5 +1,5 @@
-/* eval_sort - sort and topk (numerics rule 11): top-down merge sort, halves [0, n/2) and [n/2, n), left first unless the right
- * element comes before it. */
+/* eval_sort - sort and topk (numerics rule 11): top-down merge sort, halves [0, n/2) and [n/2, n),
+ * left first unless the right element comes before it. */
 #include "eval_internal.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ static void merge_sort(sorter *s, int64_t begin, int64_t end)
   merge_sort(s, begin, middle);
   merge_sort(s, middle, end);
   for (int64_t i = begin; i < end; i++) {
-    bool takes_right = left == middle || (right < end && s->is_before(s, s->order[right], s->order[left]));
+    bool takes_right =
+        left == middle || (right < end && s->is_before(s, s->order[right], s->order[left]));
     s->merged[i] = s->order[takes_right ? right++ : left++];
   }
   memcpy(s->order + begin, s->merged + begin, (size_t)(end - begin) * sizeof *s->order);
@@ -66,7 +67,8 @@ static hl_axes lines_across(const hl_shape *shape, int64_t dimension)
   return axes;
 }
 
-static void sort_lines(sorter *s, const hl_shape *shape, int64_t dimension, hl_literal *const *results)
+static void sort_lines(sorter *s, const hl_shape *shape, int64_t dimension,
+                       hl_literal *const *results)
 {
   hl_axes lines = lines_across(shape, dimension);
   int64_t strides[HL_LIMIT_RANK], n = shape->dimensions[dimension];
@@ -77,15 +79,18 @@ static void sort_lines(sorter *s, const hl_shape *shape, int64_t dimension, hl_l
     sort_line(s, n);
     for (int k = 0; k < s->count; k++)
       for (int64_t i = 0; i < n; i++)
-        hl_eval_move(results[k], s->base + i * s->stride, s->operands[k], s->base + s->order[i] * s->stride);
+        hl_eval_move(results[k], s->base + i * s->stride, s->operands[k],
+                     s->base + s->order[i] * s->stride);
   }
 }
 
-const hl_literal *hl_eval_sort(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_sort(hl_eval *e, const hl_instruction *ins,
+                               const hl_literal *const *operands)
 {
   int count = ins->operand_count;
   const hl_shape *shape = operands[0]->shape;
-  int64_t dimension = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0], n = shape->dimensions[dimension];
+  int64_t dimension = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0],
+          n = shape->dimensions[dimension];
   sorter s = {.is_before = comparator_says, .operands = operands, .count = count};
   s.region = hl_region_open(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY));
   s.order = hl_eval_scratch(e, n, sizeof *s.order);
@@ -126,13 +131,18 @@ static bool ranks_first(sorter *s, int64_t right, int64_t left)
   return s->is_largest ? order > 0 : order < 0;
 }
 
-const hl_literal *hl_eval_topk(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_topk(hl_eval *e, const hl_instruction *ins,
+                               const hl_literal *const *operands)
 {
   const hl_shape *shape = operands[0]->shape;
-  int64_t n = shape->dimensions[shape->rank - 1], k = ins->shape->tuple_shapes[0]->dimensions[shape->rank - 1];
+  int64_t n = shape->dimensions[shape->rank - 1],
+          k = ins->shape->tuple_shapes[0]->dimensions[shape->rank - 1];
   int64_t lines = n ? hl_shape_elements(shape) / n : 0;
-  sorter s = {.is_before = ranks_first, .operands = operands, .is_largest = hl_attr_int(ins, HL_ATTR_LARGEST, 1)};
-  hl_literal *values = hl_eval_new(e, ins->shape->tuple_shapes[0]), *indices = hl_eval_new(e, ins->shape->tuple_shapes[1]);
+  sorter s = {.is_before = ranks_first,
+              .operands = operands,
+              .is_largest = hl_attr_int(ins, HL_ATTR_LARGEST, 1)};
+  hl_literal *values = hl_eval_new(e, ins->shape->tuple_shapes[0]),
+             *indices = hl_eval_new(e, ins->shape->tuple_shapes[1]);
   s.order = hl_eval_scratch(e, n, sizeof *s.order);
   s.merged = hl_eval_scratch(e, n, sizeof *s.merged);
   for (int64_t line = 0; line < lines; line++) {

@@ -42,7 +42,8 @@ static hl_scalar unary_int(hl_opcode opcode, hl_element_type type, hl_scalar x)
   }
 }
 
-/* negate and abs touch the sign bit alone. Types without a sign, or without minus zero, cannot do that and round instead. */
+/* negate and abs touch the sign bit alone. Types without a sign, or without minus zero, cannot do
+ * that and round instead. */
 static hl_scalar change_sign(hl_opcode opcode, hl_element_type type, hl_scalar x)
 {
   uint64_t sign = UINT64_C(1) << (hl_type_bits(type) - 1);
@@ -85,24 +86,15 @@ static bool exact_function(hl_opcode opcode, double x, double *result)
 
 /* The function of ir/math.def that computes an op. */
 static const hl_math_fn functions[HL_OP_COUNT] = {
-    [HL_OP_EXPONENTIAL] = HL_MATH_EXP,
-    [HL_OP_EXPONENTIAL_MINUS_ONE] = HL_MATH_EXPM1,
-    [HL_OP_LOG] = HL_MATH_LOG,
-    [HL_OP_LOG_PLUS_ONE] = HL_MATH_LOG1P,
-    [HL_OP_CBRT] = HL_MATH_CBRT,
-    [HL_OP_TANH] = HL_MATH_TANH,
-    [HL_OP_LOGISTIC] = HL_MATH_LOGISTIC,
-    [HL_OP_SINE] = HL_MATH_SIN,
-    [HL_OP_COSINE] = HL_MATH_COS,
-    [HL_OP_TAN] = HL_MATH_TAN,
-    [HL_OP_ERF] = HL_MATH_ERF,
-    [HL_OP_SINH] = HL_MATH_SINH,
-    [HL_OP_COSH] = HL_MATH_COSH,
-    [HL_OP_ASIN] = HL_MATH_ASIN,
-    [HL_OP_ACOS] = HL_MATH_ACOS,
-    [HL_OP_ASINH] = HL_MATH_ASINH,
-    [HL_OP_ACOSH] = HL_MATH_ACOSH,
-    [HL_OP_ATANH] = HL_MATH_ATANH,
+    [HL_OP_EXPONENTIAL] = HL_MATH_EXP,   [HL_OP_EXPONENTIAL_MINUS_ONE] = HL_MATH_EXPM1,
+    [HL_OP_LOG] = HL_MATH_LOG,           [HL_OP_LOG_PLUS_ONE] = HL_MATH_LOG1P,
+    [HL_OP_CBRT] = HL_MATH_CBRT,         [HL_OP_TANH] = HL_MATH_TANH,
+    [HL_OP_LOGISTIC] = HL_MATH_LOGISTIC, [HL_OP_SINE] = HL_MATH_SIN,
+    [HL_OP_COSINE] = HL_MATH_COS,        [HL_OP_TAN] = HL_MATH_TAN,
+    [HL_OP_ERF] = HL_MATH_ERF,           [HL_OP_SINH] = HL_MATH_SINH,
+    [HL_OP_COSH] = HL_MATH_COSH,         [HL_OP_ASIN] = HL_MATH_ASIN,
+    [HL_OP_ACOS] = HL_MATH_ACOS,         [HL_OP_ASINH] = HL_MATH_ASINH,
+    [HL_OP_ACOSH] = HL_MATH_ACOSH,       [HL_OP_ATANH] = HL_MATH_ATANH,
 };
 
 static double function_f64(hl_opcode opcode, double x)

@@ -3,7 +3,8 @@
 
 /* ---- windows ---- */
 
-static const hl_window_dim POINT = {.size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
+static const hl_window_dim POINT = {
+    .size = 1, .stride = 1, .base_dilation = 1, .window_dilation = 1};
 
 hl_window hl_window_of(const hl_instruction *ins, int rank)
 {
@@ -17,7 +18,8 @@ hl_window hl_window_of(const hl_instruction *ins, int rank)
   return window;
 }
 
-hl_tap hl_window_tap(const hl_window_dim *dim, int64_t n, int64_t output, int64_t tap, int64_t *input)
+hl_tap hl_window_tap(const hl_window_dim *dim, int64_t n, int64_t output, int64_t tap,
+                     int64_t *input)
 {
   int64_t at = output * dim->stride + tap * dim->window_dilation - dim->padding_low;
   if (at < 0 || at > (n - 1) * dim->base_dilation)
@@ -94,7 +96,8 @@ static int prefix_dimension(const hl_window *window, const hl_shape *shape, bool
       continue;
     bool is_forward = w->padding_low == w->size - 1 && w->padding_high == 0;
     *is_reversed = w->padding_low == 0 && w->padding_high == w->size - 1;
-    if (found >= 0 || w->size == 1 || w->size < shape->dimensions[d] || !(is_forward || *is_reversed))
+    if (found >= 0 || w->size == 1 || w->size < shape->dimensions[d] ||
+        !(is_forward || *is_reversed))
       return -1;
     found = d;
   }
@@ -124,10 +127,12 @@ static hl_scalar combined(const accumulation *a, hl_scalar x, hl_scalar y)
 
 static void store_rounded(const accumulation *a, hl_literal *result, int64_t i, hl_scalar value)
 {
-  hl_scalar_store(result, i, hl_scalar_canonical(a->type, hl_scalar_convert(a->type, a->accumulator, value)));
+  hl_scalar_store(result, i,
+                  hl_scalar_canonical(a->type, hl_scalar_convert(a->type, a->accumulator, value)));
 }
 
-static void prefix_line(const accumulation *a, const hl_literal *operand, hl_scalar init, line l, hl_literal *result)
+static void prefix_line(const accumulation *a, const hl_literal *operand, hl_scalar init, line l,
+                        hl_literal *result)
 {
   hl_scalar offset = init, local = init;
   for (int64_t i = 0; i < l.n; i++) {
@@ -140,7 +145,8 @@ static void prefix_line(const accumulation *a, const hl_literal *operand, hl_sca
   }
 }
 
-static const hl_literal *prefix_windows(hl_eval *e, const accumulation *a, const hl_literal *const *operands, int dimension,
+static const hl_literal *prefix_windows(hl_eval *e, const accumulation *a,
+                                        const hl_literal *const *operands, int dimension,
                                         bool is_reversed)
 {
   const hl_shape *shape = operands[0]->shape;
@@ -163,7 +169,8 @@ static const hl_literal *prefix_windows(hl_eval *e, const accumulation *a, const
 /* ---- rule 6 ---- */
 
 /* Sums and products of small floats accumulate in f32; everything else in its own type. */
-static const hl_literal *accumulate_windows(hl_eval *e, const hl_instruction *ins, const accumulation *a,
+static const hl_literal *accumulate_windows(hl_eval *e, const hl_instruction *ins,
+                                            const accumulation *a,
                                             const hl_literal *const *operands)
 {
   const hl_shape *shape = operands[0]->shape;
@@ -183,7 +190,8 @@ static const hl_literal *accumulate_windows(hl_eval *e, const hl_instruction *in
 }
 
 /* args: room for the accumulators and, behind them, the elements. */
-static void fold_window(hl_region *region, const hl_literal *const *operands, int count, taps t, hl_scalar *args)
+static void fold_window(hl_region *region, const hl_literal *const *operands, int count, taps t,
+                        hl_scalar *args)
 {
   int64_t at;
   for (int k = 0; k < count; k++)
@@ -195,7 +203,8 @@ static void fold_window(hl_region *region, const hl_literal *const *operands, in
   }
 }
 
-static const hl_literal *fold_windows(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands, hl_region *region)
+static const hl_literal *fold_windows(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands, hl_region *region)
 {
   int count = ins->operand_count / 2;
   const hl_shape *shape = operands[0]->shape;
@@ -203,7 +212,8 @@ static const hl_literal *fold_windows(hl_eval *e, const hl_instruction *ins, con
   hl_literal **results = hl_eval_scratch(e, count, sizeof *results);
   hl_scalar *args = hl_eval_scratch(e, 2 * (int64_t)count, sizeof *args);
   for (int k = 0; k < count; k++)
-    results[k] = hl_eval_new(e, ins->shape->element_type == HL_TUPLE ? ins->shape->tuple_shapes[k] : ins->shape);
+    results[k] = hl_eval_new(e, ins->shape->element_type == HL_TUPLE ? ins->shape->tuple_shapes[k]
+                                                                     : ins->shape);
   int64_t output[HL_LIMIT_RANK] = {0}, total = hl_shape_elements(results[0]->shape);
   for (int64_t i = 0; i < total; i++) {
     fold_window(region, operands, count, taps_of(&window, shape, output), args);
@@ -220,14 +230,16 @@ static bool is_sum_or_product(hl_opcode op, hl_element_type type)
   return (op == HL_OP_ADD || op == HL_OP_MULTIPLY) && (hl_is_float(type) || hl_is_complex(type));
 }
 
-const hl_literal *hl_eval_reduce_window(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_reduce_window(hl_eval *e, const hl_instruction *ins,
+                                        const hl_literal *const *operands)
 {
   const hl_shape *shape = operands[0]->shape;
   hl_region *region = hl_region_open(e, hl_attr_computation(ins, HL_ATTR_TO_APPLY));
   hl_window window = hl_window_of(ins, shape->rank);
   bool is_reversed = false;
   int prefix = prefix_dimension(&window, shape, &is_reversed);
-  accumulation a = {hl_region_op(region), shape->element_type, hl_accumulator_type(shape->element_type)};
+  accumulation a = {hl_region_op(region), shape->element_type,
+                    hl_accumulator_type(shape->element_type)};
   const hl_literal *result;
   if (!is_sum_or_product(a.op, a.type))
     result = fold_windows(e, ins, operands, region);
@@ -256,10 +268,10 @@ static bool kept_position(hl_region *select, const hl_literal *operand, taps t, 
   return true;
 }
 
-/* Combines each source value into its place; places are scalars of the accumulator's type, or of the element type when the region is
- * neither a sum nor a product. */
-static void scatter_sources(const hl_instruction *ins, const hl_literal *const *operands, hl_region *const regions[2],
-                            const accumulation *a, hl_scalar *places)
+/* Combines each source value into its place; places are scalars of the accumulator's type, or of
+ * the element type when the region is neither a sum nor a product. */
+static void scatter_sources(const hl_instruction *ins, const hl_literal *const *operands,
+                            hl_region *const regions[2], const accumulation *a, hl_scalar *places)
 {
   const hl_shape *shape = operands[0]->shape, *source = operands[1]->shape;
   hl_window window = hl_window_of(ins, shape->rank);
@@ -276,7 +288,8 @@ static void scatter_sources(const hl_instruction *ins, const hl_literal *const *
   }
 }
 
-const hl_literal *hl_eval_select_and_scatter(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_select_and_scatter(hl_eval *e, const hl_instruction *ins,
+                                             const hl_literal *const *operands)
 {
   hl_element_type type = ins->shape->element_type;
   hl_region *regions[2] = {hl_region_open(e, hl_attr_computation(ins, HL_ATTR_SELECT)),

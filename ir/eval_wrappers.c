@@ -1,16 +1,18 @@
-/* eval_wrappers - ops that hand values on: tokens, copies in two steps, async wrappers, custom calls that only annotate, and
- * collectives, which are the identity on one device. */
+/* eval_wrappers - ops that hand values on: tokens, copies in two steps, async wrappers, custom
+ * calls that only annotate, and collectives, which are the identity on one device. */
 #include "eval_internal.h"
 
 #include <string.h>
 
-const hl_literal *hl_eval_token(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_token(hl_eval *e, const hl_instruction *ins,
+                                const hl_literal *const *operands)
 {
   (void)operands;
   return hl_eval_new(e, ins->shape);
 }
 
-const hl_literal *hl_eval_get_dimension_size(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_get_dimension_size(hl_eval *e, const hl_instruction *ins,
+                                             const hl_literal *const *operands)
 {
   hl_literal *result = hl_eval_new(e, ins->shape);
   int64_t dimension = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0];
@@ -32,7 +34,8 @@ static const hl_literal *zeros(hl_eval *e, const hl_shape *shape)
 }
 
 /* The tuple (first, second, zeros...); takes both over. */
-static const hl_literal *started(hl_eval *e, const hl_shape *shape, const hl_literal *first, const hl_literal *second)
+static const hl_literal *started(hl_eval *e, const hl_shape *shape, const hl_literal *first,
+                                 const hl_literal *second)
 {
   const hl_literal **elements = hl_eval_scratch(e, shape->tuple_count, sizeof *elements);
   for (int i = 0; i < shape->tuple_count; i++)
@@ -42,12 +45,14 @@ static const hl_literal *started(hl_eval *e, const hl_shape *shape, const hl_lit
   return tuple;
 }
 
-const hl_literal *hl_eval_copy_start(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_copy_start(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands)
 {
   return started(e, ins->shape, hl_eval_retain(operands[0]), hl_eval_retain(operands[0]));
 }
 
-const hl_literal *hl_eval_copy_done(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_copy_done(hl_eval *e, const hl_instruction *ins,
+                                    const hl_literal *const *operands)
 {
   (void)e;
   (void)ins;
@@ -57,7 +62,8 @@ const hl_literal *hl_eval_copy_done(hl_eval *e, const hl_instruction *ins, const
 /* ---- async ---- */
 
 /* The wrapped op, with the attributes that stand on the start. */
-static const hl_literal *run_wrapped(hl_eval *e, const hl_instruction *start, const hl_literal *const *operands)
+static const hl_literal *run_wrapped(hl_eval *e, const hl_instruction *start,
+                                     const hl_literal *const *operands)
 {
   hl_instruction inner = *start;
   inner.opcode = hl_op_by_name(start->async_wrapped, strlen(start->async_wrapped));
@@ -68,21 +74,26 @@ static const hl_literal *run_wrapped(hl_eval *e, const hl_instruction *start, co
   return function(e, &inner, operands);
 }
 
-const hl_literal *hl_eval_async_start(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_async_start(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands)
 {
   const hl_literal *result =
-      ins->async_wrapped ? run_wrapped(e, ins, operands) : hl_eval_computation(e, hl_attr_computation(ins, HL_ATTR_CALLS), operands);
+      ins->async_wrapped
+          ? run_wrapped(e, ins, operands)
+          : hl_eval_computation(e, hl_attr_computation(ins, HL_ATTR_CALLS), operands);
   for (int i = 0; i < ins->operand_count; i++)
     hl_eval_retain(operands[i]);
   return started(e, ins->shape, hl_eval_tuple_of(e, ins->shape->tuple_shapes[0], operands), result);
 }
 
-const hl_literal *hl_eval_async_update(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_async_update(hl_eval *e, const hl_instruction *ins,
+                                       const hl_literal *const *operands)
 {
   return hl_eval_identity(e, ins, operands);
 }
 
-const hl_literal *hl_eval_async_done(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_async_done(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands)
 {
   (void)e;
   (void)ins;
@@ -93,21 +104,24 @@ const hl_literal *hl_eval_async_done(hl_eval *e, const hl_instruction *ins, cons
 
 static bool is_annotation(const char *target)
 {
-  static const char *const targets[] = {"Sharding",     "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
-                                        "MoveToHost",   "MoveToDevice",         "LayoutConstraint",     "Pin",
-                                        "Unpin"};
+  static const char *const targets[] = {
+      "Sharding",   "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
+      "MoveToHost", "MoveToDevice",         "LayoutConstraint",     "Pin",
+      "Unpin"};
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
     if (!strcmp(target, targets[i]))
       return true;
   return false;
 }
 
-const hl_literal *hl_eval_custom_call(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_custom_call(hl_eval *e, const hl_instruction *ins,
+                                      const hl_literal *const *operands)
 {
   const char *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET)->text;
   if (!strcmp(target, "TopK"))
     return hl_eval_topk(e, ins, operands);
-  if (!is_annotation(target) || ins->operand_count != 1 || !hl_shape_equal(ins->shape, operands[0]->shape))
+  if (!is_annotation(target) || ins->operand_count != 1 ||
+      !hl_shape_equal(ins->shape, operands[0]->shape))
     hl_eval_stop(e, "the target of this custom call is unknown");
   return hl_eval_retain(operands[0]);
 }
@@ -134,7 +148,8 @@ static bool receives_itself(const hl_instruction *ins)
 }
 
 /* The operands as one value: alone, or as a tuple. */
-static const hl_literal *together(hl_eval *e, const hl_shape *shape, const hl_instruction *ins, const hl_literal *const *operands)
+static const hl_literal *together(hl_eval *e, const hl_shape *shape, const hl_instruction *ins,
+                                  const hl_literal *const *operands)
 {
   if (shape->element_type != HL_TUPLE)
     return hl_eval_retain(operands[0]);
@@ -143,15 +158,18 @@ static const hl_literal *together(hl_eval *e, const hl_shape *shape, const hl_in
   return hl_eval_tuple_of(e, shape, operands);
 }
 
-static const hl_literal *exchanged(hl_eval *e, const hl_shape *shape, const hl_instruction *ins, const hl_literal *const *operands)
+static const hl_literal *exchanged(hl_eval *e, const hl_shape *shape, const hl_instruction *ins,
+                                   const hl_literal *const *operands)
 {
-  const hl_literal *value = receives_itself(ins) ? together(e, shape, ins, operands) : zeros(e, shape);
+  const hl_literal *value =
+      receives_itself(ins) ? together(e, shape, ins, operands) : zeros(e, shape);
   if (!hl_shape_equal(value->shape, shape))
     hl_eval_stop(e, "more than one device takes part");
   return value;
 }
 
-const hl_literal *hl_eval_collective(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_collective(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands)
 {
   if (!has_one_participant(ins) || ins->opcode == HL_OP_RAGGED_ALL_TO_ALL)
     hl_eval_stop(e, "more than one device takes part");
@@ -161,13 +179,16 @@ const hl_literal *hl_eval_collective(hl_eval *e, const hl_instruction *ins, cons
   return started(e, ins->shape, sent, exchanged(e, ins->shape->tuple_shapes[1], ins, operands));
 }
 
-const hl_literal *hl_eval_collective_done(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_collective_done(hl_eval *e, const hl_instruction *ins,
+                                          const hl_literal *const *operands)
 {
   (void)e;
-  return hl_eval_retain(ins->opcode == HL_OP_ALL_REDUCE_DONE ? operands[0] : operands[0]->elements[1]);
+  return hl_eval_retain(ins->opcode == HL_OP_ALL_REDUCE_DONE ? operands[0]
+                                                             : operands[0]->elements[1]);
 }
 
-const hl_literal *hl_eval_replica_id(hl_eval *e, const hl_instruction *ins, const hl_literal *const *operands)
+const hl_literal *hl_eval_replica_id(hl_eval *e, const hl_instruction *ins,
+                                     const hl_literal *const *operands)
 {
   (void)operands;
   return hl_eval_new(e, ins->shape);

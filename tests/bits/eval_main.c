@@ -1,4 +1,5 @@
-/* eval_main - runs a module by the reference evaluator alone: the command line of `hlo-lite run`, for cases/run.py.
+/* eval_main - runs a module by the reference evaluator alone: the command line of `hlo-lite run`,
+ * for cases/run.py.
  *
  *   eval_main run module.hlo [x.npy ...] -o DIR/ [other options: ignored]
  *   eval_main check module.hlo

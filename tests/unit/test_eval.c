@@ -1,4 +1,5 @@
-/* test_eval.c - the reference evaluator: corner values of single ops, orders of sums, computations. */
+/* test_eval.c - the reference evaluator: corner values of single ops, orders of sums, computations.
+ */
 #include "grammar/parse.h"
 #include "ir/eval.h"
 #include "ir/verify.h"
@@ -35,7 +36,8 @@ static const hl_module *load(const char *text)
 {
   diag.source = hl_source_new(arena, "t.hlo", text, strlen(text));
   hl_module *module = hl_parse(arena, diag.source, &diag);
-  ck_assert_msg(module && hl_verify(module, (hl_verify_options){false}, &diag), "%s\n%s", text, messages());
+  ck_assert_msg(module && hl_verify(module, (hl_verify_options){false}, &diag), "%s\n%s", text,
+                messages());
   return module;
 }
 
@@ -44,7 +46,8 @@ static const hl_literal *evaluate(const char *text, const hl_literal *const *arg
 {
   const hl_literal **results;
   int count;
-  ck_assert_msg(hl_eval_module(arena, load(text), args, &results, &count, &diag), "%s\n%s", text, messages());
+  ck_assert_msg(hl_eval_module(arena, load(text), args, &results, &count, &diag), "%s\n%s", text,
+                messages());
   ck_assert_int_ge(count, 1);
   return results[0];
 }
@@ -66,8 +69,10 @@ static uint64_t float_bits(const char *type, double value)
   return hl_float_encode(type_of(type), value);
 }
 
-/* The bits of op(args...) on scalars of one type; `rest` follows the operands: ")", ", attributes". */
-static uint64_t apply(const char *op, const char *type, const char *result, const char *rest, int count, const uint64_t *bits)
+/* The bits of op(args...) on scalars of one type; `rest` follows the operands: ")", ", attributes".
+ */
+static uint64_t apply(const char *op, const char *type, const char *result, const char *rest,
+                      int count, const uint64_t *bits)
 {
   hl_str text = {.arena = arena};
   const hl_literal *args[3];
@@ -172,7 +177,8 @@ START_TEST(integer_ops)
 {
   const char *type = integers[_i].type;
   uint64_t bits[2] = {int_bits(type, integers[_i].x), int_bits(type, integers[_i].y)};
-  ck_assert_uint_eq(apply(integers[_i].op, type, type, "", 2, bits), int_bits(type, integers[_i].want));
+  ck_assert_uint_eq(apply(integers[_i].op, type, type, "", 2, bits),
+                    int_bits(type, integers[_i].want));
 }
 END_TEST
 
@@ -200,7 +206,8 @@ START_TEST(integer_unary_ops)
 {
   const char *type = integer_unaries[_i].type;
   uint64_t bits = int_bits(type, integer_unaries[_i].x);
-  ck_assert_uint_eq(apply(integer_unaries[_i].op, type, type, "", 1, &bits), int_bits(type, integer_unaries[_i].want));
+  ck_assert_uint_eq(apply(integer_unaries[_i].op, type, type, "", 1, &bits),
+                    int_bits(type, integer_unaries[_i].want));
 }
 END_TEST
 
@@ -252,7 +259,8 @@ START_TEST(float_ops)
 {
   const char *type = floats[_i].type;
   uint64_t bits[2] = {float_bits(type, floats[_i].x), float_bits(type, floats[_i].y)};
-  ck_assert_uint_eq(apply(floats[_i].op, type, type, "", 2, bits), float_bits(type, floats[_i].want));
+  ck_assert_uint_eq(apply(floats[_i].op, type, type, "", 2, bits),
+                    float_bits(type, floats[_i].want));
 }
 END_TEST
 
@@ -284,7 +292,8 @@ START_TEST(float_unary_ops)
 {
   const char *type = float_unaries[_i].type;
   uint64_t bits = float_bits(type, float_unaries[_i].x);
-  ck_assert_uint_eq(apply(float_unaries[_i].op, type, type, "", 1, &bits), float_bits(type, float_unaries[_i].want));
+  ck_assert_uint_eq(apply(float_unaries[_i].op, type, type, "", 1, &bits),
+                    float_bits(type, float_unaries[_i].want));
 }
 END_TEST
 
@@ -293,9 +302,15 @@ static const struct {
   const char *op;
   uint64_t x, want;
 } nans[] = {
-    {"negate", 0x7fc00001, 0xffc00001},       {"abs", 0xff800001, 0x7f800001},        {"copy", 0xff800001, 0xff800001},
-    {"convert", 0xffc00001, 0xffc00001},      {"reshape", 0xffc00001, 0xffc00001},    {"floor", 0xffc00001, 0x7fc00000},
-    {"sign", 0xffc00000, 0x7fc00000},         {"exponential", 0xffc00001, 0x7fc00000}, {"round-nearest-even", 0xff800001, 0x7fc00000},
+    {"negate", 0x7fc00001, 0xffc00001},
+    {"abs", 0xff800001, 0x7f800001},
+    {"copy", 0xff800001, 0xff800001},
+    {"convert", 0xffc00001, 0xffc00001},
+    {"reshape", 0xffc00001, 0xffc00001},
+    {"floor", 0xffc00001, 0x7fc00000},
+    {"sign", 0xffc00000, 0x7fc00000},
+    {"exponential", 0xffc00001, 0x7fc00000},
+    {"round-nearest-even", 0xff800001, 0x7fc00000},
 };
 
 START_TEST(nan_bits)
@@ -307,7 +322,9 @@ END_TEST
 START_TEST(nan_of_reduce_precision)
 {
   uint64_t nan = 0xffc00001;
-  ck_assert_uint_eq(apply("reduce-precision", "f32", "f32", ", exponent_bits=5, mantissa_bits=0", 1, &nan), 0x7fc00000);
+  ck_assert_uint_eq(
+      apply("reduce-precision", "f32", "f32", ", exponent_bits=5, mantissa_bits=0", 1, &nan),
+      0x7fc00000);
 }
 END_TEST
 
@@ -333,7 +350,8 @@ static const struct {
 START_TEST(compares)
 {
   uint64_t bits[2] = {float_bits("f32", comparisons[_i].x), float_bits("f32", comparisons[_i].y)};
-  ck_assert_uint_eq(apply("compare", "f32", "pred", comparisons[_i].attributes, 2, bits), comparisons[_i].want);
+  ck_assert_uint_eq(apply("compare", "f32", "pred", comparisons[_i].attributes, 2, bits),
+                    comparisons[_i].want);
 }
 END_TEST
 
@@ -348,12 +366,14 @@ END_TEST
 static const struct {
   double low, x, high, want;
 } clamps[] = {
-    {0, 5, 3, 3}, {0, -5, 3, 0}, {4, 5, 3, 3}, {NaN, 1, 2, NaN}, {0, NaN, 2, NaN}, {0, 1, NaN, NaN}, {0.0, -0.0, 1, 0.0},
+    {0, 5, 3, 3},     {0, -5, 3, 0},    {4, 5, 3, 3},        {NaN, 1, 2, NaN},
+    {0, NaN, 2, NaN}, {0, 1, NaN, NaN}, {0.0, -0.0, 1, 0.0},
 };
 
 START_TEST(clamp_values)
 {
-  uint64_t bits[3] = {float_bits("f32", clamps[_i].low), float_bits("f32", clamps[_i].x), float_bits("f32", clamps[_i].high)};
+  uint64_t bits[3] = {float_bits("f32", clamps[_i].low), float_bits("f32", clamps[_i].x),
+                      float_bits("f32", clamps[_i].high)};
   ck_assert_uint_eq(apply("clamp", "f32", "f32", "", 3, bits), float_bits("f32", clamps[_i].want));
 }
 END_TEST
@@ -443,7 +463,8 @@ static const struct {
     {"u64", -1, "f32", 0x5f800000},
     {"u64", -1, "f64", 0x43f0000000000000},
     {"s64", (INT64_C(1) << 53) + 1, "f64", 0x4340000000000000},
-    {"s64", (INT64_C(1) << 40) + (INT64_C(1) << 32) + 1, "bf16", 0x5381}, /* rounded once: above the tie */
+    {"s64", (INT64_C(1) << 40) + (INT64_C(1) << 32) + 1, "bf16",
+     0x5381}, /* rounded once: above the tie */
     {"s64", (INT64_C(1) << 40) + (INT64_C(1) << 32), "bf16", 0x5380},
     {"s64", (INT64_C(1) << 62) + (INT64_C(1) << 38) + 1, "f32", 0x5e800001},
     {"f64", 0x43e0000000000000, "s64", INT64_MAX},
@@ -456,7 +477,9 @@ static const struct {
 START_TEST(converts_long)
 {
   uint64_t bits = (uint64_t)long_conversions[_i].x;
-  ck_assert_uint_eq(apply("convert", long_conversions[_i].from, long_conversions[_i].to, "", 1, &bits), long_conversions[_i].want);
+  ck_assert_uint_eq(
+      apply("convert", long_conversions[_i].from, long_conversions[_i].to, "", 1, &bits),
+      long_conversions[_i].want);
 }
 END_TEST
 
@@ -490,8 +513,10 @@ START_TEST(reduces_precision)
   char rest[64];
   const char *type = precisions[_i].type;
   uint64_t bits = float_bits(type, precisions[_i].x);
-  snprintf(rest, sizeof rest, ", exponent_bits=%d, mantissa_bits=%d", precisions[_i].exponent_bits, precisions[_i].mantissa_bits);
-  ck_assert_uint_eq(apply("reduce-precision", type, type, rest, 1, &bits), float_bits(type, precisions[_i].want));
+  snprintf(rest, sizeof rest, ", exponent_bits=%d, mantissa_bits=%d", precisions[_i].exponent_bits,
+           precisions[_i].mantissa_bits);
+  ck_assert_uint_eq(apply("reduce-precision", type, type, rest, 1, &bits),
+                    float_bits(type, precisions[_i].want));
 }
 END_TEST
 
@@ -520,12 +545,15 @@ static const struct {
   const char *result, *dimensions;
   uint32_t want;
 } sums[] = {
-    {0, 0, "[]", "0", 0x3f000000},       {0, 1, "[]", "0", 0xc02ccc6d},      {0, 31, "[]", "0", 0x42eb4d9a},
-    {0, 32, "[]", "0", 0x42cc765e},      {0, 33, "[]", "0", 0x42d27eee},     {0, 4096, "[]", "0", 0x46051ba6},
-    {0, 4097, "[]", "0", 0x46052cdb},    {1, 2, "[2]", "0", 0xc02ccc6d},     {31, 2, "[2]", "0", 0x42a17962},
-    {32, 2, "[2]", "0", 0x42a12587},     {33, 2, "[2]", "0", 0x42b4e1a2},    {256, 2, "[2]", "0", 0x4430d25e},
-    {257, 2, "[2]", "0", 0x4430f493},    {4096, 2, "[2]", "0", 0x45d96eea},  {4097, 2, "[2]", "0", 0x45d98004},
-    {1, 33, "[]", "0,1", 0x42d27eee},    {33, 33, "[]", "1,0", 0x452fd16e},  {257, 33, "[]", "0,1", 0x465b57ec},
+    {0, 0, "[]", "0", 0x3f000000},     {0, 1, "[]", "0", 0xc02ccc6d},
+    {0, 31, "[]", "0", 0x42eb4d9a},    {0, 32, "[]", "0", 0x42cc765e},
+    {0, 33, "[]", "0", 0x42d27eee},    {0, 4096, "[]", "0", 0x46051ba6},
+    {0, 4097, "[]", "0", 0x46052cdb},  {1, 2, "[2]", "0", 0xc02ccc6d},
+    {31, 2, "[2]", "0", 0x42a17962},   {32, 2, "[2]", "0", 0x42a12587},
+    {33, 2, "[2]", "0", 0x42b4e1a2},   {256, 2, "[2]", "0", 0x4430d25e},
+    {257, 2, "[2]", "0", 0x4430f493},  {4096, 2, "[2]", "0", 0x45d96eea},
+    {4097, 2, "[2]", "0", 0x45d98004}, {1, 33, "[]", "0,1", 0x42d27eee},
+    {33, 33, "[]", "1,0", 0x452fd16e}, {257, 33, "[]", "0,1", 0x465b57ec},
     {4097, 1, "[1]", "0", 0x46052cdb},
 };
 
@@ -534,10 +562,11 @@ START_TEST(orders_of_sums)
   const int64_t dimensions[2] = {sums[_i].rows, sums[_i].columns};
   bool is_line = !sums[_i].rows;
   const hl_literal *x = inputs(is_line ? 1 : 2, dimensions + is_line, 0);
-  const char *text = hl_arena_printf(arena,
-                                     "HloModule t\n" SUM "ENTRY e {\n  x = %s parameter(0)\n  i = f32[] constant(0.5)\n"
-                                     "  ROOT r = f32%s reduce(x, i), dimensions={%s}, to_apply=add\n}\n",
-                                     hl_shape_text(arena, x->shape), sums[_i].result, sums[_i].dimensions);
+  const char *text = hl_arena_printf(
+      arena,
+      "HloModule t\n" SUM "ENTRY e {\n  x = %s parameter(0)\n  i = f32[] constant(0.5)\n"
+      "  ROOT r = f32%s reduce(x, i), dimensions={%s}, to_apply=add\n}\n",
+      hl_shape_text(arena, x->shape), sums[_i].result, sums[_i].dimensions);
   ck_assert_uint_eq(hl_literal_get_bits(evaluate(text, &x), 0), sums[_i].want);
 }
 END_TEST
@@ -546,17 +575,23 @@ static const struct {
   int64_t n;
   uint32_t want;
 } dots[] = {
-    {0, 0}, {1, 0x3f71b147}, {1023, 0xc4cc5e65}, {1024, 0xc4cccacd}, {1025, 0xc4cd2dba}, {2049, 0xc59bdae6},
+    {0, 0},
+    {1, 0x3f71b147},
+    {1023, 0xc4cc5e65},
+    {1024, 0xc4cccacd},
+    {1025, 0xc4cd2dba},
+    {2049, 0xc59bdae6},
 };
 
 START_TEST(blocks_of_dot)
 {
   const hl_literal *args[2] = {inputs(1, &dots[_i].n, 0), inputs(1, &dots[_i].n, 7)};
   const char *shape = hl_shape_text(arena, args[0]->shape);
-  const char *text = hl_arena_printf(arena,
-                                     "HloModule t\nENTRY e {\n  x = %s parameter(0)\n  y = %s parameter(1)\n"
-                                     "  ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n",
-                                     shape, shape);
+  const char *text = hl_arena_printf(
+      arena,
+      "HloModule t\nENTRY e {\n  x = %s parameter(0)\n  y = %s parameter(1)\n"
+      "  ROOT r = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n",
+      shape, shape);
   ck_assert_uint_eq(hl_literal_get_bits(evaluate(text, args), 0), dots[_i].want);
 }
 END_TEST
@@ -568,26 +603,32 @@ END_TEST
 static const struct {
   const char *text, *want; /* the result as HLO text */
 } modules[] = {
-    {ENTRY "c { p = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(10)\n"
+    {ENTRY "c { p = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] "
+           "constant(10)\n"
            "  ROOT r = pred[] compare(i, n), direction=LT }\n"
            "b { p = (s32[], s32[]) parameter(0) i = s32[] get-tuple-element(p), index=0\n"
-           "  s = s32[] get-tuple-element(p), index=1 o = s32[] constant(1) j = s32[] add(i, o) t = s32[] add(s, i)\n"
+           "  s = s32[] get-tuple-element(p), index=1 o = s32[] constant(1) j = s32[] add(i, o) t "
+           "= s32[] add(s, i)\n"
            "  ROOT r = (s32[], s32[]) tuple(j, t) }\n"
            "ENTRY e { z = s32[] constant(0) t = (s32[], s32[]) tuple(z, z)\n"
-           "  w = (s32[], s32[]) while(t), condition=c, body=b ROOT r = s32[] get-tuple-element(w), index=1 }\n",
+           "  w = (s32[], s32[]) while(t), condition=c, body=b ROOT r = s32[] "
+           "get-tuple-element(w), index=1 }\n",
      "45"},
-    {ENTRY "a { p = s32[] parameter(0) ROOT r = s32[] negate(p) }\nb { p = s32[] parameter(0) ROOT r = s32[] add(p, p) }\n"
+    {ENTRY "a { p = s32[] parameter(0) ROOT r = s32[] negate(p) }\nb { p = s32[] parameter(0) ROOT "
+           "r = s32[] add(p, p) }\n"
            "ENTRY e { i = s32[] constant(-1) x = s32[] constant(7)\n"
            "  ROOT r = s32[] conditional(i, x, x), branch_computations={a, b} }\n",
      "14"},
-    {ENTRY "a { p = s32[] parameter(0) ROOT r = s32[] negate(p) }\nb { p = s32[] parameter(0) ROOT r = s32[] add(p, p) }\n"
+    {ENTRY "a { p = s32[] parameter(0) ROOT r = s32[] negate(p) }\nb { p = s32[] parameter(0) ROOT "
+           "r = s32[] add(p, p) }\n"
            "ENTRY e { i = pred[] constant(true) x = s32[] constant(7)\n"
            "  ROOT r = s32[] conditional(i, x, x), true_computation=a, false_computation=b }\n",
      "-7"},
     /* a region that is not elementwise: a call of a call, looked through for rule 4 */
-    {ENTRY SUM "g { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] call(y, x), to_apply=add }\n"
-               "ENTRY e { x = f32[3] constant({1, 2, 3}) z = f32[] constant(0)\n"
-               "  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=g }\n",
+    {ENTRY SUM
+     "g { x = f32[] parameter(0) y = f32[] parameter(1) ROOT r = f32[] call(y, x), to_apply=add }\n"
+     "ENTRY e { x = f32[3] constant({1, 2, 3}) z = f32[] constant(0)\n"
+     "  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=g }\n",
      "6"},
     {ENTRY "f { x = s32[] parameter(0) y = s32[] parameter(1) t = (s32[], s32[]) tuple(x, y)\n"
            "  a = s32[] get-tuple-element(t), index=1 ROOT r = s32[] subtract(a, x) }\n"
@@ -600,13 +641,17 @@ static const struct {
                "  ROOT r = f32[] reduce(s, z), dimensions={0,1}, to_apply=add }\n",
      "129"},
     /* what the root does not need is not evaluated */
-    {ENTRY "ENTRY e { x = s32[] constant(3) t = token[] after-all() y = (s32[], token[]) infeed(t) ROOT r = s32[] add(x, x) }\n", "6"},
-    {ENTRY "ENTRY e { x = s32[2,3] constant({{1, 2, 3}, {4, 5, 6}}) y = s32[3,2] bitcast(x) s = s32[1,1] slice(y), slice={[2:3], [0:1]}\n"
+    {ENTRY "ENTRY e { x = s32[] constant(3) t = token[] after-all() y = (s32[], token[]) infeed(t) "
+           "ROOT r = s32[] add(x, x) }\n",
+     "6"},
+    {ENTRY "ENTRY e { x = s32[2,3] constant({{1, 2, 3}, {4, 5, 6}}) y = s32[3,2] bitcast(x) s = "
+           "s32[1,1] slice(y), slice={[2:3], [0:1]}\n"
            "  ROOT r = s32[] reshape(s) }\n",
      "5"},
     /* row-major [2,3] read as column-major [3,2]: the transpose */
-    {ENTRY "ENTRY e { x = s32[2,3]{1,0} constant({{1, 2, 3}, {4, 5, 6}}) y = s32[3,2]{0,1} bitcast(x)\n"
-           "  s = s32[1,1] slice(y), slice={[2:3], [0:1]} ROOT r = s32[] reshape(s) }\n",
+    {ENTRY
+     "ENTRY e { x = s32[2,3]{1,0} constant({{1, 2, 3}, {4, 5, 6}}) y = s32[3,2]{0,1} bitcast(x)\n"
+     "  s = s32[1,1] slice(y), slice={[2:3], [0:1]} ROOT r = s32[] reshape(s) }\n",
      "3"},
 };
 
@@ -624,7 +669,8 @@ START_TEST(missing_evaluator_is_an_error)
 {
   const hl_literal **results;
   int count;
-  const hl_module *m = load(ENTRY "ENTRY e { t = token[] after-all() y = (s32[], token[]) infeed(t) ROOT r = s32[] get-tuple-element(y), index=0 }\n");
+  const hl_module *m = load(ENTRY "ENTRY e { t = token[] after-all() y = (s32[], token[]) "
+                                  "infeed(t) ROOT r = s32[] get-tuple-element(y), index=0 }\n");
   ck_assert(!hl_eval_module(arena, m, NULL, &results, &count, &diag));
   ck_assert_int_eq(diag.error_count, 1);
 }
@@ -632,8 +678,9 @@ END_TEST
 
 START_TEST(limits_end_an_evaluation)
 {
-  const hl_module *m = load(ENTRY SUM "ENTRY e { x = f32[100] iota(), iota_dimension=0 z = f32[] constant(0)\n"
-                                      "  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add }\n");
+  const hl_module *m =
+      load(ENTRY SUM "ENTRY e { x = f32[100] iota(), iota_dimension=0 z = f32[] constant(0)\n"
+                     "  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=add }\n");
   const hl_instruction *reduce = m->entry->root, *iota = reduce->operands[0];
   ck_assert_ptr_null(hl_eval_instruction(arena, iota, NULL, (hl_eval_limits){399, 0}));
   const hl_literal *x = hl_eval_instruction(arena, iota, NULL, (hl_eval_limits){400, 0});
@@ -650,7 +697,8 @@ START_TEST(every_compiled_op_has_an_evaluator)
   for (int op = 0; op < HL_OP_COUNT; op++) {
     hl_stage stage = hl_op_info_of((hl_opcode)op)->stage;
     bool has = hl_eval_has((hl_opcode)op);
-    ck_assert_msg(has || stage != HL_STAGE_code, "%s has no evaluator", hl_op_info_of((hl_opcode)op)->name);
+    ck_assert_msg(has || stage != HL_STAGE_code, "%s has no evaluator",
+                  hl_op_info_of((hl_opcode)op)->name);
     ck_assert(!has || stage != HL_STAGE_refused);
     missing += !has && stage == HL_STAGE_later;
   }
