@@ -28,19 +28,24 @@ typedef struct convolution {
   bool *skip;
 } convolution;
 
-static array array_of(hl_eval *e, hl_element_type accumulator, const hl_literal *literal, int outer,
-                      int feature, const int *spatial, int spatial_count)
+/* Where the named dimensions of an array stand. */
+typedef struct naming {
+  int outer, feature;
+  const int *spatial;
+} naming;
+
+static array array_of(hl_eval *e, const convolution *c, const hl_literal *literal, naming names)
 {
   const hl_shape *shape = literal->shape;
   int64_t strides[HL_LIMIT_RANK], total = hl_shape_elements(shape);
   array a = {.terms = hl_eval_scratch(e, total, sizeof *a.terms)};
   for (int64_t i = 0; i < total; i++)
-    a.terms[i] = hl_term_of(accumulator, shape->element_type, hl_scalar_load(literal, i));
+    a.terms[i] = hl_term_of(c->accumulator, shape->element_type, hl_scalar_load(literal, i));
   hl_row_major(shape, strides);
-  a.outer = strides[outer];
-  a.feature = strides[feature];
-  for (int d = 0; d < spatial_count; d++)
-    a.spatial[d] = strides[spatial[d]];
+  a.outer = strides[names.outer];
+  a.feature = strides[names.feature];
+  for (int d = 0; d < c->labels->spatial_count; d++)
+    a.spatial[d] = strides[names.spatial[d]];
   return a;
 }
 
@@ -168,10 +173,11 @@ const hl_literal *hl_eval_convolution(hl_eval *e, const hl_instruction *ins,
   describe(&c, operands);
   hl_eval_charge(e, hl_mul_i64(hl_shape_elements(ins->shape), c.k, &steps) ? steps : INT64_MAX);
   hl_literal *result = hl_eval_new(e, ins->shape);
-  c.input = array_of(e, c.accumulator, operands[0], l->input_batch, l->input_feature,
-                     l->input_spatial, l->spatial_count);
-  c.kernel = array_of(e, c.accumulator, operands[1], l->kernel_output_feature,
-                      l->kernel_input_feature, l->kernel_spatial, l->spatial_count);
+  c.input =
+      array_of(e, &c, operands[0], (naming){l->input_batch, l->input_feature, l->input_spatial});
+  c.kernel =
+      array_of(e, &c, operands[1],
+               (naming){l->kernel_output_feature, l->kernel_input_feature, l->kernel_spatial});
   c.rows = hl_eval_scratch(e, c.outputs * c.k, sizeof *c.rows);
   c.patch = hl_eval_scratch(e, c.k, sizeof *c.patch);
   c.skip = hl_eval_scratch(e, c.k, sizeof *c.skip);

@@ -33,14 +33,17 @@ static hl_scalar arithmetic(const matrix *m, hl_opcode op, hl_scalar x, hl_scala
   return hl_scalar_binary(op, m->type, x, y);
 }
 
-/* Terms of a row's columns begin to end, conjugated or not. */
-static void take_row(const matrix *m, int64_t row, int64_t begin, int64_t end, bool is_conjugated,
-                     hl_term *terms)
+/* A part of a row. */
+typedef struct span {
+  int64_t row, begin, end;
+} span;
+
+/* The elements as terms, conjugated or not. */
+static void take(const matrix *m, span part, bool is_conjugated, hl_term *terms)
 {
-  for (int64_t k = begin; k < end; k++) {
-    hl_scalar x = get(m, row, k);
-    terms[k - begin] =
-        hl_term_of(m->accumulator, m->type, is_conjugated ? conjugate(m->type, x) : x);
+  for (int64_t k = part.begin; k < part.end; k++) {
+    hl_scalar x = get(m, part.row, k);
+    *terms++ = hl_term_of(m->accumulator, m->type, is_conjugated ? conjugate(m->type, x) : x);
   }
 }
 
@@ -64,8 +67,8 @@ static hl_element_type wide_type(hl_element_type type)
 static bool factor_column(const matrix *m, int64_t n, int64_t j, hl_term *row, hl_term *pivot_row)
 {
   hl_element_type part = hl_component_type(m->type);
-  take_row(m, j, 0, j, true, pivot_row);
-  take_row(m, j, 0, j, false, row);
+  take(m, (span){j, 0, j}, true, pivot_row);
+  take(m, (span){j, 0, j}, false, row);
   hl_scalar square =
       hl_scalar_part(minus_product(m, get(m, j, j), row, pivot_row, j).re); /* real by definition */
   if (!(hl_scalar_double(part, square) > 0))
@@ -73,7 +76,7 @@ static bool factor_column(const matrix *m, int64_t n, int64_t j, hl_term *row, h
   hl_scalar pivot = hl_scalar_unary(HL_OP_SQRT, part, square);
   set(m, j, j, pivot);
   for (int64_t i = j + 1; i < n; i++) {
-    take_row(m, i, 0, j, false, row);
+    take(m, (span){i, 0, j}, false, row);
     set(m, i, j,
         arithmetic(m, HL_OP_DIVIDE, minus_product(m, get(m, i, j), row, pivot_row, j), pivot));
   }
@@ -134,7 +137,7 @@ typedef struct solve {
 static void solve_row(const solve *s, int64_t i)
 {
   int64_t begin = s->is_lower ? 0 : i + 1, end = s->is_lower ? i : s->n;
-  take_row(&s->a, i, begin, end, s->is_conjugated, s->row);
+  take(&s->a, (span){i, begin, end}, s->is_conjugated, s->row);
   hl_scalar pivot = s->is_conjugated ? conjugate(s->a.type, get(&s->a, i, i)) : get(&s->a, i, i);
   for (int64_t j = 0; j < s->columns; j++) {
     for (int64_t k = begin; k < end; k++)

@@ -146,17 +146,23 @@ static hl_literal **new_results(hl_eval *e, const hl_instruction *ins, int count
   return results;
 }
 
-/* args: room for the accumulators and, behind them, the elements. */
-static void reduce_cell(hl_region *region, const hl_literal *const *operands, int count,
-                        const split *s, int64_t base, hl_scalar *args)
+typedef struct reduction {
+  hl_region *region;
+  const hl_literal *const *operands;
+  int count; /* of arrays that are reduced together */
+  split split;
+  hl_scalar *args; /* the accumulators and, behind them, the elements */
+} reduction;
+
+static void reduce_cell(const reduction *r, int64_t base)
 {
-  for (int k = 0; k < count; k++)
-    args[k] = hl_scalar_load(operands[count + k], 0);
-  for (int64_t i = 0; i < s->reduced.total; i++) {
-    int64_t at = base + hl_axes_offset(&s->reduced, i);
-    for (int k = 0; k < count; k++)
-      args[count + k] = hl_scalar_load(operands[k], at);
-    hl_region_call(region, args, args);
+  for (int k = 0; k < r->count; k++)
+    r->args[k] = hl_scalar_load(r->operands[r->count + k], 0);
+  for (int64_t i = 0; i < r->split.reduced.total; i++) {
+    int64_t at = base + hl_axes_offset(&r->split.reduced, i);
+    for (int k = 0; k < r->count; k++)
+      r->args[r->count + k] = hl_scalar_load(r->operands[k], at);
+    hl_region_call(r->region, r->args, r->args);
   }
 }
 
@@ -164,15 +170,17 @@ static const hl_literal *reduce_in_order(hl_eval *e, const hl_instruction *ins,
                                          const hl_literal *const *operands, hl_region *region)
 {
   int count = ins->operand_count / 2;
-  split s = split_dimensions(operands[0]->shape, hl_attr_ints(ins, HL_ATTR_DIMENSIONS));
+  reduction r = {region, operands, count,
+                 split_dimensions(operands[0]->shape, hl_attr_ints(ins, HL_ATTR_DIMENSIONS)),
+                 hl_eval_scratch(e, 2 * (int64_t)count, sizeof *r.args)};
   hl_literal **results = new_results(e, ins, count);
-  hl_scalar *args = hl_eval_scratch(e, 2 * (int64_t)count, sizeof *args);
-  for (int64_t i = 0; i < s.kept.total; i++) {
-    reduce_cell(region, operands, count, &s, hl_axes_offset(&s.kept, i), args);
+  for (int64_t i = 0; i < r.split.kept.total; i++) {
+    reduce_cell(&r, hl_axes_offset(&r.split.kept, i));
     for (int k = 0; k < count; k++)
-      hl_scalar_store(results[k], i, hl_scalar_canonical(results[k]->shape->element_type, args[k]));
+      hl_scalar_store(results[k], i,
+                      hl_scalar_canonical(results[k]->shape->element_type, r.args[k]));
   }
-  hl_eval_drop(e, args);
+  hl_eval_drop(e, r.args);
   return hl_eval_results(e, ins, results);
 }
 
