@@ -72,7 +72,8 @@ enum {
 
 enum { HL_ANY = INT16_MAX };
 
-typedef enum hl_stage { HL_STAGE_code, HL_STAGE_later, HL_STAGE_refused } hl_stage;
+/* `whole` compiles too, but not element by element: a kernel of its own computes all of the result (passes/lower_whole.h). */
+typedef enum hl_stage { HL_STAGE_code, HL_STAGE_whole, HL_STAGE_later, HL_STAGE_refused } hl_stage;
 
 typedef struct hl_attr_use {
   hl_attr_id id;

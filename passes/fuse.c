@@ -33,7 +33,7 @@ enum { SEVERAL = -1, UNKNOWN = -2, FIRST_KEPT = -3 };
 typedef struct info {
   hl_instruction *ins;
   bool is_decided, is_stored, is_wanted; /* wanted: as an array in memory */
-  bool in_reduce, in_dot;
+  bool in_reduce, in_dot, in_whole;
   int units[MAX_UNITS], unit_count;      /* where it is evaluated */
   int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; or below */
   int depth, cost, leaves;
@@ -81,6 +81,12 @@ static bool is_control(const hl_instruction *ins)
   return ins->opcode == HL_OP_WHILE || ins->opcode == HL_OP_CONDITIONAL;
 }
 
+/* Computed by a kernel of its own, which nothing else joins; its operands may be computed on the way when that is cheap. */
+static bool is_whole(const hl_instruction *ins)
+{
+  return hl_op_info_of(ins->opcode)->stage == HL_STAGE_whole;
+}
+
 static bool is_heavy(const hl_instruction *ins)
 {
   return ins->opcode == HL_OP_REDUCE || ins->opcode == HL_OP_DOT;
@@ -107,7 +113,7 @@ static int own_cost(const hl_instruction *ins)
 static void estimate(fuser *f, info *x)
 {
   hl_instruction *ins = x->ins;
-  if (is_given(ins) || is_heavy(ins) || is_control(ins)) {
+  if (is_given(ins) || is_heavy(ins) || is_control(ins) || is_whole(ins)) {
     x->leaves = 1;
     return;
   }
@@ -343,6 +349,7 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
     x->in_reduce |= user->in_reduce ||
                     (user_ins->opcode == HL_OP_REDUCE && i < user_ins->operand_count / 2);
     x->in_dot |= user->in_dot || user_ins->opcode == HL_OP_DOT;
+    x->in_whole |= user->in_whole || is_whole(user_ins);
     join_context(x, context_through(user, i));
   }
   return true;
@@ -403,7 +410,7 @@ static bool may_merge(fuser *f, int a, int b)
       x->inlined_count + y->inlined_count > MAX_INLINED / 4)
     return false;
   bool is_dot = x->roots[0]->opcode == HL_OP_DOT || y->roots[0]->opcode == HL_OP_DOT;
-  if (is_dot || x->roots[0]->opcode == HL_OP_CONCATENATE ||
+  if (is_dot || is_whole(x->roots[0]) || is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
       y->roots[0]->opcode == HL_OP_CONCATENATE)
     return false;
   return hl_shape_same_dimensions(domain_of(x->roots[0]), domain_of(y->roots[0])) &&
@@ -520,7 +527,7 @@ static bool is_free(fuser *f, const info *x)
 {
   if (f->options->opt_level < 1)
     return x->ins->opcode == HL_OP_CONSTANT;
-  return x->cost == 0 && x->leaves <= 1 && !is_heavy(x->ins) &&
+  return x->cost == 0 && x->leaves <= 1 && !is_heavy(x->ins) && !is_whole(x->ins) &&
          (x->leaves == 0 || x->ins->opcode != HL_OP_CONCATENATE);
 }
 
@@ -533,7 +540,7 @@ static bool is_worth_inlining(fuser *f, const info *x, bool fits)
     return true;
   if (!fits || f->options->opt_level < 1 || !x->unit_count)
     return false;
-  if (x->in_dot && !is_view(ins))
+  if ((x->in_dot && !is_view(ins)) || (x->in_whole && x->cost > CHEAP))
     return false;
   if (ins->opcode == HL_OP_CONCATENATE && ins->operand_count > 2)
     return false;
@@ -557,7 +564,7 @@ static void store(fuser *f, info *x)
   x->units[0] = unit;
   x->depth = 0;
   x->context = 0;
-  x->in_reduce = x->in_dot = false;
+  x->in_reduce = x->in_dot = x->in_whole = false;
   x->map = identity_map(f, domain_of(x->ins));
 }
 
@@ -610,7 +617,7 @@ static void decide(fuser *f, info *x)
     x->unit_count = 0;
     return;
   }
-  if (is_control(ins) || x->is_wanted || !is_worth_inlining(f, x, fits))
+  if (is_control(ins) || is_whole(ins) || x->is_wanted || !is_worth_inlining(f, x, fits))
     store(f, x);
   else
     inline_in_units(f, x);

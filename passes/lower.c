@@ -6,6 +6,7 @@
  */
 #include "../ir/limits.h"
 #include "lower_kernel.h"
+#include "lower_whole.h"
 
 #include <string.h>
 
@@ -291,7 +292,10 @@ static void lower_kernel(frame *f, const hl_unit *unit)
   if (hl_shape_elements(shape) == 0)
     return;
   hl_puller p = puller_for(f, unit);
-  if (root->opcode == HL_OP_CONCATENATE) {
+  p.root_instruction = root;
+  if (hl_build_of(root->opcode)) {
+    hl_build_of(root->opcode)(&p, root);
+  } else if (root->opcode == HL_OP_CONCATENATE) {
     store_pieces(&p, root);
   } else {
     hl_index *index = HL_ARRAY(p.arena, shape->rank + 1, hl_index);

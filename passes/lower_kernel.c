@@ -460,6 +460,7 @@ void hl_fold_remember(hl_puller *p, const hl_instruction *ins, const hl_index *i
 static hl_lower_fn *lower_of(hl_opcode opcode)
 {
 #define HL_LOWER_ENTRY_code(family) hl_lower_##family
+#define HL_LOWER_ENTRY_whole(family) NULL
 #define HL_LOWER_ENTRY_later(family) NULL
 #define HL_LOWER_ENTRY_refused(family) NULL
   static hl_lower_fn *const table[HL_OP_COUNT] = {
