@@ -45,10 +45,8 @@ static bool simplify(hl_computation *c)
     if (!with)
       continue;
     hl_replace_all_uses(ins, with);
-    next = before ? before->next : c->first; /* what the rule made stands here */
-    if (next == ins)
-      next = ins->next;
     hl_instruction_remove(ins);
+    next = before ? before->next : c->first; /* what the rule made stands here */
     changed = true;
   }
   return changed;

@@ -33,22 +33,63 @@ static hl_instruction *tuple_of_elements(const hl_instruction *ins)
   return whole;
 }
 
+/* copy(tuple) -> the tuple: values have no place here. Lowering sees copies of arrays alone. */
+static hl_instruction *copy_of_tuple(const hl_instruction *ins)
+{
+  bool is_it = ins->opcode == HL_OP_COPY && ins->shape->element_type == HL_TUPLE;
+  return is_it ? ins->operands[0] : NULL;
+}
+
+/* A constant tuple -> the tuple of its constants, of which each may be a tuple again. */
+static hl_instruction *tuple_of_constants(hl_instruction *ins)
+{
+  if (ins->opcode != HL_OP_CONSTANT || ins->shape->element_type != HL_TUPLE ||
+      ins->literal->is_elided)
+    return NULL;
+  int count = ins->shape->tuple_count;
+  hl_instruction **parts = HL_ARRAY(hl_arena_of(ins), count, hl_instruction *);
+  for (int i = 0; i < count; i++)
+    parts[i] = hl_make_constant(ins, ins->literal->elements[i]);
+  return hl_instruction_new(ins->computation, ins, HL_OP_TUPLE, NULL, ins->shape, count, parts,
+                            ins);
+}
+
+static hl_instruction *simplify(hl_instruction *ins)
+{
+  hl_instruction *with = element_of_tuple(ins);
+  if (!with)
+    with = tuple_of_elements(ins);
+  if (!with)
+    with = copy_of_tuple(ins);
+  return with ? with : tuple_of_constants(ins);
+}
+
+/* What a rule makes is looked at next: nested constants come apart from outside in. */
+static bool simplify_computation(hl_computation *c)
+{
+  bool changed = false;
+  hl_instruction *next;
+  for (hl_instruction *ins = c->first; ins; ins = next) {
+    next = ins->next;
+    hl_instruction *before = ins->previous;
+    hl_instruction *with = hl_is_dead(ins) ? NULL : simplify(ins);
+    if (!with)
+      continue;
+    hl_replace_all_uses(ins, with);
+    hl_instruction_remove(ins);
+    next = before ? before->next : c->first;
+    changed = true;
+  }
+  return changed;
+}
+
 bool hl_pass_tuple_simplifier(hl_module *module, hl_pass_context *cx)
 {
   (void)cx;
   bool changed = false;
   hl_mark_flow(module);
   for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->scratch ? c->first : NULL; ins; ins = ins->next) {
-      if (hl_is_dead(ins))
-        continue;
-      hl_instruction *with = element_of_tuple(ins);
-      if (!with)
-        with = tuple_of_elements(ins);
-      if (!with)
-        continue;
-      hl_replace_all_uses(ins, with);
-      changed = true;
-    }
+    if (c->scratch)
+      changed = simplify_computation(c) || changed;
   return changed;
 }

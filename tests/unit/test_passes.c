@@ -227,6 +227,14 @@ static const row calls_rows[] = {
      "t = (f32[2], f32[2]) parameter(0)\n a = f32[2] get-tuple-element(t), index=0\n"
      " b = f32[2] get-tuple-element(t), index=1\n ROOT x = (f32[2], f32[2]) tuple(b, a)",
      NULL},
+    {"tuple-simplifier",
+     "t = (f32[2], (s32[])) parameter(0)\n c = (f32[2], (s32[])) copy(t)\n"
+     " ROOT x = f32[2] get-tuple-element(c), index=0",
+     "t = (f32[2], (s32[])) parameter(0)\n ROOT x = f32[2] get-tuple-element(t), index=0"},
+    {"tuple-simplifier",
+     "t = (f32[], (s32[])) constant((1.5, (7)))\n u = (s32[]) get-tuple-element(t), index=1\n"
+     " ROOT x = s32[] get-tuple-element(u), index=0",
+     "ROOT x = s32[] constant(7)"},
     {"simplify-conditional",
      "f {\n x = f32[] parameter(0)\n ROOT y = f32[] negate(x)\n}\ng {\n ROOT x = f32[] "
      "parameter(0)\n}\n"
