@@ -205,8 +205,10 @@ static void interleave(hl_block *block)
 /* Iterations of a vector loop that one thread takes at a time: whole vectors, enough work, at most FLAT_CHUNK. */
 static int64_t flat_chunk(int64_t each)
 {
-  int64_t chunk = (4 * CHUNK_WORK / each + 63) / 64 * 64;
-  return chunk > FLAT_CHUNK ? FLAT_CHUNK : chunk;
+  int64_t chunk = 64;
+  while (chunk < FLAT_CHUNK && 2 * chunk * each <= 4 * CHUNK_WORK)
+    chunk *= 2;
+  return chunk;
 }
 
 static void parallelize(hl_kernel *kernel)
@@ -265,8 +267,10 @@ static void schedule_kernel(hl_program *program, hl_step *step, const hl_lower_o
   hl_kernel_fuse_reduces(kernel);
   hl_kernel_cse(kernel);
   hl_kernel_coalesce(kernel);
-  if (options->opt_level < 2)
+  if (options->opt_level < 2) {
+    hl_kernel_show_walks(kernel);
     return;
+  }
   if (options->max_workers > 1)
     hl_split_reduces(program, step); /* the step that combines comes next, on its own */
   kernel = step->kernel;
@@ -275,6 +279,7 @@ static void schedule_kernel(hl_program *program, hl_step *step, const hl_lower_o
     parallelize(kernel);
   interleave(&kernel->body);
   stream(step, options);
+  hl_kernel_show_walks(kernel);
 }
 
 static void schedule_steps(hl_program *program, hl_steps *steps, const hl_lower_options *options)

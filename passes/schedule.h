@@ -15,6 +15,9 @@ hl_node *hl_split_for(hl_kernel *kernel, hl_node *loop, int64_t chunk);
  * it combines them. Returns whether it did. */
 bool hl_split_reduces(hl_program *program, hl_step *step);
 
+/* Gives parameters the printed dimensions that fit the loops. */
+void hl_kernel_show_walks(hl_kernel *kernel);
+
 /* Drops parameters that nothing accesses, and their entries in step->buffers. */
 void hl_prune_params(hl_step *step);
 
