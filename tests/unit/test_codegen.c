@@ -153,7 +153,7 @@ typedef struct setting {
 static const setting settings[] = {
     {"x86-64-v3", 0, false}, {"x86-64-v3", 1, false}, {"x86-64-v2", 2, true},
     {"x86-64-v3", 2, false}, {"x86-64-v3", 3, true},  {"x86-64-v4", 2, false},
-    {"native", 2, true},     {"native", 3, false},
+    {"native", 2, true},     {"native", 3, false},    {"x86-64", 1, false},
 };
 
 static bool runs_here(const char *cpu)
@@ -346,15 +346,249 @@ START_TEST(convert_to_each_type)
 }
 END_TEST
 
+/* Loops: each text is run for each of its sizes, N standing for one of them and M for N - 1. */
+
+typedef struct loop_case {
+  const char *sizes, *text;
+} loop_case;
+
+#define ROW_SIZES                                                                                  \
+  "0 1 2 3 31 32 33 63 64 65 100 255 256 257 1000 1023 1024 1025 4095 4096 4097 8200"
+#define LARGE_SIZES "12288 65536 65537 70001"
+
+static const loop_case loop_cases[] = {
+    {ROW_SIZES " " LARGE_SIZES,
+     "kernel t(in %x: f32[N], in %w: f64[N], out %y: f32[3], out %z: f64[3])\n"
+     "  a, b, c = row add, col add, dot i in 0..N\n"
+     "    x = %x[i]\n"
+     "    yield x, x, x, %x[M-i]\n"
+     "  d, e, f = row mul, col add, dot i in 0..N\n"
+     "    x = %w[i]\n"
+     "    yield x, x, x, %w[M-i]\n"
+     "  %y[0] := a\n  %y[1] := b\n  %y[2] := c\n"
+     "  %z[0] := d\n  %z[1] := e\n  %z[2] := f\n"},
+    {ROW_SIZES " " LARGE_SIZES,
+     "kernel t(in %x: f32[N], in %w: f64[N], out %y: f32[4], out %z: f64[4])\n"
+     "  a, b, c, d = vector row add, max, min, row mul i in 0..N\n"
+     "    x = %x[i]\n"
+     "    yield x, x, x, x\n"
+     "  e, f, g, h = vector row add, max, min, row mul i in 0..N\n"
+     "    x = %w[i]\n"
+     "    yield x, x, x, x * 1.5:f64\n"
+     "  %y[0] := a\n  %y[1] := b\n  %y[2] := c\n  %y[3] := d\n"
+     "  %z[0] := e\n  %z[1] := f\n  %z[2] := g\n  %z[3] := h\n"},
+    {ROW_SIZES, "kernel t(in %x: f32[N], in %w: f64[N], out %y: f32[1], out %z: f64[1])\n"
+                "  a, b = vector row add, row add i in 0..N: %x[M-i], %w[i]\n"
+                "  %y[0] := a\n  %z[0] := b\n"},
+    {ROW_SIZES,
+     "kernel t(in %x: s32[N], in %w: u8[N], in %p: pred[N], out %y: s32[5], out %z: u8[3], out %q: "
+     "pred[3])\n"
+     "  a, b, c, d, e = vector add, mul, max, min, xor i in 0..N\n"
+     "    x = %x[i]\n"
+     "    yield x, x + 1:s32, x, x, x\n"
+     "  f, g, h = vector add, max, min i in 0..N: %w[i], %w[i], %w[i]\n"
+     "  o, p, q = vector or, and, xor i in 0..N: %p[i], %p[i], %p[i]\n"
+     "  %y[0] := a\n  %y[1] := b\n  %y[2] := c\n  %y[3] := d\n  %y[4] := e\n"
+     "  %z[0] := f\n  %z[1] := g\n  %z[2] := h\n"
+     "  %q[0] := o\n  %q[1] := p\n  %q[2] := q\n"},
+    {"1 5 32 100 4096 4097 9000",
+     "kernel t(in %x: f32[N], in %n: s32[1], out %y: f32[4])\n"
+     "  n = convert.s64(%n[0]) + 31\n"
+     "  a, b = vector row add, max i in 0..min(N, n): %x[i], %x[i]\n"
+     "  c, d = row add, col add i in 0..min(N, n + 5000): %x[i], %x[i]\n"
+     "  %y[0] := a\n  %y[1] := b\n  %y[2] := c\n  %y[3] := d\n"},
+    {"1 3 4 5 64 130",
+     "kernel t(in %x: f32[7,N,5], out %y: f32[N], out %z: f32[N], out %d: f32[N], out %m: f32[N])\n"
+     "  vector i in 0..N\n"
+     "    a, b, c, m = row add, col add, dot, max j, k in 0..7, 0..5\n"
+     "      x = %x[j,i,k]\n"
+     "      yield x, x, x, x, x\n"
+     "    %y[i] := a\n    %z[i] := b\n    %d[i] := c\n    %m[i] := m\n"},
+    {"32 64 96", "kernel t(in %x: f32[9,N], out %y: f32[4])\n"
+                 "  a, b = vector row add, max i, j in 0..9, 0..N: %x[i,j], %x[i,j]\n"
+                 "  c, d = row add, min i, j in 0..9, 0..N: %x[i,j], %x[i,j]\n"
+                 "  %y[0] := a\n  %y[1] := b\n  %y[2] := c\n  %y[3] := d\n"},
+    {"3 40 100 700", "kernel t(in %x: f32[3,N,7], out %y: f32[4], out %z: s64[1])\n"
+                     "  a, b, c = row add, col add, dot i, j, k in 0..3, 0..N, 0..7\n"
+                     "    x = %x[i,j,k]\n"
+                     "    yield x, x, x, x\n"
+                     "  d, n = max, add i, j in 0..3, 0..min(N, 50): %x[i,j,3], i + j\n"
+                     "  %y[0] := a\n  %y[1] := b\n  %y[2] := c\n  %y[3] := d\n  %z[0] := n\n"},
+    {"1 2 7 8 9 33 70", "kernel t(in %x: f32[N,11], in %w: f32[11,N], out %y: f32[N,N])\n"
+                        "  for i in 0..N jam 4\n"
+                        "    vector j in 0..N\n"
+                        "      s = dot k in 0..11: %x[i,k], %w[k,j]\n"
+                        "      %y[i,j] := s\n"},
+    {"2 5 9", "kernel t(in %x: f32[N,2050], in %w: f32[2050,N], out %y: f32[N,N], out %r: f32[N])\n"
+              "  for i in 0..N jam 3\n"
+              "    vector j in 0..N\n"
+              "      s, t = dot, col add k in 0..2050: %x[i,k], %w[k,j], %x[i,k] - %w[k,j]\n"
+              "      %y[i,j] := s + t\n"
+              "  for i in 0..N jam 2\n"
+              "    s, m = vector row add, max k in 0..2050: %x[i,k], %x[i,k]\n"
+              "    %r[i] := s - m\n"},
+    {"1 2 5 64 100 1000",
+     "kernel t(in %x: f32[N], in %b: bf16[N], in %s: s8[N], out %y: f32[2,N], out %z: bf16[2,N], "
+     "out %t: s8[N,3])\n"
+     "  vector i in 0..N\n"
+     "    %y[0,M-i] := %x[i]\n"
+     "    %y[1,i] := convert.f32(i) + %x[M-i]\n"
+     "    %z[0,i] := %b[M-i]\n"
+     "    %z[1,M-i] := convert.bf16(convert.f32(%b[i]) + %x[i])\n"
+     "    %t[i,0] := %s[i]\n    %t[i,2] := convert.s8(i)\n    %t[M-i,1] := %s[M-i]\n"},
+    {"4 5 64 129", "kernel t(in %x: f32[N,3], in %h: f16[N,2], in %n: s64[N], out %y: f32[N], out "
+                   "%z: f16[N,2], out %w: "
+                   "f32[N,N])\n"
+                   "  vector i in 0..N\n"
+                   "    %y[i] := %x[i,0] + %x[i,1] * %x[i,2]\n"
+                   "    %z[@ 2*i] := %h[i,1]\n    %z[@ 2*i+1] := %h[i,0]\n"
+                   "  for j in 0..N\n"
+                   "    vector i in 0..N\n"
+                   "      k = max(0, min(M, %n[i]))\n"
+                   "      %w[i,j] := %x[@ 3*k] + %x[j,(rem(i, 3))]\n"},
+    {"2 6 64 200", "kernel t(in %x: f32[N], in %p: pred[N], in %b: u8[N], out %y: f32[N], out %z: "
+                   "u8[N], inout %w: f32[N])\n"
+                   "  vector i in 0..N\n"
+                   "    p = %p[i]\n"
+                   "    %y[i] := (and(i >= 2, i < 5) ? %x[i-2] : 9.0)\n"
+                   "    %z[i] := (p ? %b[M-i] : 7:u8)\n"
+                   "    %w[i] := %x[i] when p\n"
+                   "    if i > 3\n"
+                   "      %w[i] := %x[i-3] + 1.0\n"
+                   "      if p: %w[i] := 2.0\n"
+                   "    else: %w[i] := 3.0 when i == 0\n"},
+    {"2 6 64 200", "kernel t(in %x: f32[N,N], in %p: pred[N], out %y: f32[N,N])\n"
+                   "  for j in 0..N\n"
+                   "    p = %p[j]\n"
+                   "    vector i in 0..N\n"
+                   "      q = (j > 0 ? %x[j-1,i] : 1.5)\n"
+                   "      if p: %y[j,i] := q\n"
+                   "      else: %y[j,i] := (p ? %x[j,i] : 3.0) + q\n"},
+    {"1 5 64 300", "kernel t(in %x: f32[N], out %y: f32[N], out %v: f32[2], out %n: s64[1])\n"
+                   "  v, n = fold i in 0..N from b = -inf, k = 0\n"
+                   "    x = %x[i]\n"
+                   "    is_better = or(x > b, x != x)\n"
+                   "    yield select(is_better, x, b), select(is_better, i, k)\n"
+                   "  s = fold i in 0..N from a = 0.25: a * 0.5 + %x[i]\n"
+                   "  %v[0] := v\n  %v[1] := s\n  %n[0] := n\n"
+                   "  vector i in 0..N\n"
+                   "    t, u = fold j, k in 0..2, 0..3 from a = %x[i], c = 1.0\n"
+                   "      yield neg(c), a + convert.f32(j + k)\n"
+                   "    %y[i] := t + u\n"},
+    {"1 5 64 300", "kernel t(in %x: f32[5,N], out %y: f32[5,N], scratch %t: f32[N])\n"
+                   "  parallel i in 0..5 grain 2\n"
+                   "    m = vector max j in 0..N: %x[i,j]\n"
+                   "    s = vector row add j in 0..N\n"
+                   "      e = exp(%x[i,j] - m)\n"
+                   "      %t[j] := e\n"
+                   "      yield e\n"
+                   "    vector j in 0..N: %y[i,j] :=! %t[j] / s\n"},
+    {"1 16 17 1000", "kernel t(in %x: f32[N], in %w: f64[N], out %y: f32[N], out %z: f64[N])\n"
+                     "  parallel i in 0..1\n"
+                     "    vector j in 0..N\n"
+                     "      %y[j] :=! %x[j] * 2.0\n"
+                     "      %z[j] :=! %w[j] + convert.f64(%x[j])\n"},
+    {"1 9 100", "kernel t(in %x: f32[N,N], in %k: s32[1], out %y: f32[N,N], out %z: f32[N])\n"
+                "  n = convert.s64(%k[0])\n"
+                "  c = convert.f32(n) * 0.5\n"
+                "  parallel i in 0..N grain 3: %z[i] := c + %x[i,i]\n"
+                "  parallel i in 0..N\n"
+                "    vector j in 0..min(N, n + i): %y[i,j] := %x[j,i] + c\n"
+                "    vector j in 0..N: %y[i,j] := c when j >= n + i\n"},
+    {"3 64", "program p\n"
+             "  argument 0 %x: f32[N]\n"
+             "  argument 1 %n: s32[]\n"
+             "  result 0 %y: f32[N]\n"
+             "  result 1 %z: f32[N]\n"
+             "  constant %c: f32[3] = {1.5, -0.0, nan}\n"
+             "  temp %p: pred[] at 0\n"
+             "  temp %i: s32[] at 64\n"
+             "  temp %a: f32[N] at 128\n"
+             "  workspace 512\n"
+             "kernel test(in %i: s32[], out %p: pred[])\n"
+             "  %p[] := %i[] < 5:s32\n"
+             "kernel step(inout %i: s32[], inout %a: f32[N])\n"
+             "  vector j in 0..N: %a[j] := %a[j] * 0.5 + 1.0\n"
+             "  %i[] := %i[] + 1:s32\n"
+             "kernel start(out %i: s32[])\n"
+             "  %i[] := 0:s32\n"
+             "kernel one(in %c: f32[3], in %a: f32[N], out %y: f32[N])\n"
+             "  vector j in 0..N: %y[j] := %a[j] + %c[0]\n"
+             "kernel two(in %c: f32[3], in %a: f32[N], out %y: f32[N])\n"
+             "  vector j in 0..N: %y[j] := %a[j] * %c[1]\n"
+             "steps\n"
+             "  kernel start(%i)\n"
+             "  copy %a := %x\n"
+             "  while %p\n"
+             "    condition\n"
+             "      kernel test(%i, %p)\n"
+             "    body\n"
+             "      kernel step(%i, %a)\n"
+             "  conditional %n\n"
+             "    branch\n"
+             "      kernel one(%c, %a, %y)\n"
+             "    branch\n"
+             "      kernel two(%c, %a, %y)\n"
+             "    branch\n"
+             "      copy %y := %a\n"
+             "  conditional %p\n"
+             "    branch\n"
+             "      copy %z := %x\n"
+             "    branch\n"
+             "      kernel one(%c, %x, %z)\n"},
+};
+
+static bool is_word(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static const char *with_size(const char *text, long n)
+{
+  hl_str out = {.arena = arena};
+  for (const char *at = text; *at; at++) {
+    bool is_alone = (at == text || !is_word(at[-1])) && !is_word(at[1]);
+    if (is_alone && *at == 'N')
+      hl_str_printf(&out, "%ld", n);
+    else if (is_alone && *at == 'M')
+      hl_str_printf(&out, "%ld", n - 1);
+    else
+      hl_str_add_char(&out, *at);
+  }
+  return hl_str_text(&out);
+}
+
+START_TEST(loops_of_each_size)
+{
+  const loop_case *c = &loop_cases[_i];
+  for (const char *at = c->sizes; *at;) {
+    char *end;
+    long n = strtol(at, &end, 10);
+    state = (uint64_t)n;
+    check_program(with_size(c->text, n));
+    hl_arena_reset(arena);
+    at = end + (*end == ' ');
+  }
+}
+END_TEST
+
+static TCase *add_case(Suite *suite, const char *name)
+{
+  TCase *t = tcase_create(name);
+  tcase_add_checked_fixture(t, open_all, close_all);
+  tcase_set_timeout(t, 300);
+  suite_add_tcase(suite, t);
+  return t;
+}
+
 static Suite *codegen_suite(void)
 {
   Suite *suite = suite_create("codegen");
-  TCase *t = tcase_create("operations");
-  tcase_add_checked_fixture(t, open_all, close_all);
-  tcase_set_timeout(t, 120);
+  TCase *t = add_case(suite, "operations");
   tcase_add_loop_test(t, operation_on_each_type, 0, (int)(sizeof operations / sizeof *operations));
   tcase_add_loop_test(t, convert_to_each_type, 0, (int)(sizeof all_types / sizeof *all_types));
-  suite_add_tcase(suite, t);
+  t = add_case(suite, "loops");
+  tcase_add_loop_test(t, loops_of_each_size, 0, (int)(sizeof loop_cases / sizeof *loop_cases));
   return suite;
 }
 
