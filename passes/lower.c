@@ -234,18 +234,54 @@ static void store_roots(hl_puller *p, const hl_unit *unit, const hl_index *index
   }
 }
 
-/* Loops over the dimensions of a shape; returns how many were opened. */
-static int open_domain(hl_puller *p, const hl_shape *shape, hl_index *index)
+/* The loops of one dimension; the index is the sum of their parts. */
+static int open_dimension(hl_puller *p, const hl_domain *domain, int d, hl_index *index)
 {
   int opened = 0;
-  for (int d = 0; d < shape->rank; d++) {
-    index[d] = hl_index_constant(0);
-    if (shape->dimensions[d] == 1)
-      continue;
-    hl_open_for(p, shape->dimensions[d], &index[d]);
+  *index = hl_index_constant(0);
+  for (int part = 0; part < domain->counts[d]; part++) {
+    hl_index one;
+    hl_node *loop = hl_open_for(p, domain->parts[d][part], &one);
+    hl_facts *facts = hl_facts_of(hl_loop_var(loop, 0));
+    facts->dim = d;
+    facts->part = part;
+    *index = hl_index_add(p, hl_index_scale(p, *index, domain->parts[d][part], 0), one);
     opened++;
   }
   return opened;
+}
+
+/* Loops over a domain; returns how many were opened. */
+static int open_domain(hl_puller *p, const hl_domain *domain, int rank, hl_index *index)
+{
+  int opened = 0;
+  for (int d = 0; d < rank; d++)
+    opened += open_dimension(p, domain, d, &index[d]);
+  return opened;
+}
+
+static hl_domain domain_of(hl_arena *arena, const hl_shape *shape)
+{
+  hl_domain domain = {.wanted_dim = -1};
+  domain.counts = HL_ARRAY(arena, shape->rank + 1, int);
+  domain.parts = hl_arena_array(arena, (size_t)shape->rank + 1, sizeof *domain.parts);
+  for (int d = 0; d < shape->rank; d++) {
+    domain.counts[d] = shape->dimensions[d] != 1;
+    domain.parts[d][0] = shape->dimensions[d];
+  }
+  return domain;
+}
+
+/* Splits the loop that was asked for. */
+static void refine(hl_domain *domain)
+{
+  int64_t *parts = domain->parts[domain->wanted_dim];
+  int at = domain->wanted_part, *count = &domain->counts[domain->wanted_dim];
+  memmove(&parts[at + 1], &parts[at], (size_t)(*count - at) * sizeof *parts);
+  parts[at] /= domain->wanted_inner;
+  parts[at + 1] = domain->wanted_inner;
+  ++*count;
+  domain->wanted_dim = -1;
 }
 
 static void close_domain(hl_puller *p, int opened)
@@ -262,7 +298,8 @@ static void store_pieces(hl_puller *p, const hl_instruction *root)
   for (int i = 0; i < root->operand_count; i++) {
     const hl_instruction *piece = root->operands[i];
     if (hl_shape_elements(piece->shape)) {
-      int opened = open_domain(p, piece->shape, index);
+      hl_domain domain = domain_of(p->arena, piece->shape);
+      int opened = open_domain(p, &domain, piece->shape->rank, index);
       hl_value value = hl_pull(p, piece, 0, index);
       index[d] = hl_index_scale(p, index[d], 1, start);
       hl_put_store(p, p->leaves[root->scratch][0], hl_index_flatten(p, root->shape, index), value);
@@ -276,7 +313,8 @@ static hl_puller puller_for(frame *f, const hl_unit *unit)
 {
   hl_arena *arena = f->l->arena;
   hl_puller p = {.arena = arena, .program = f->l->program, .options = f->l->options,
-                 .plan = f->plan, .leaves = f->leaves, .memo = f->memo};
+                 .plan = f->plan, .leaves = f->leaves, .memo = f->memo,
+                 .root_instruction = unit->roots[0]};
   p.kernel = hl_kernel_new(arena, unit->roots[0]->name);
   p.kernel->range = unit->roots[0]->range;
   p.root = HL_NEW(arena, hl_scope);
@@ -285,27 +323,41 @@ static hl_puller puller_for(frame *f, const hl_unit *unit)
   return p;
 }
 
-static void lower_kernel(frame *f, const hl_unit *unit)
+static void build_kernel(hl_puller *p, const hl_unit *unit, hl_domain *domain)
 {
   const hl_instruction *root = unit->roots[0];
-  const hl_shape *shape = hl_leaf_shape(root->shape, 0);
+  if (hl_build_of(root->opcode)) {
+    hl_build_of(root->opcode)(p, root);
+  } else if (root->opcode == HL_OP_CONCATENATE) {
+    store_pieces(p, root);
+  } else {
+    int rank = hl_leaf_shape(root->shape, 0)->rank;
+    hl_index *index = HL_ARRAY(p->arena, rank + 1, hl_index);
+    p->domain = domain;
+    int opened = open_domain(p, domain, rank, index);
+    store_roots(p, unit, index);
+    close_domain(p, opened);
+  }
+  for (size_t i = 0; i < p->touched_count; i++)
+    p->memo[p->touched[i]] = NULL;
+}
+
+enum { MAX_REFINEMENTS = 8 };
+
+static void lower_kernel(frame *f, const hl_unit *unit)
+{
+  const hl_shape *shape = hl_leaf_shape(unit->roots[0]->shape, 0);
   if (hl_shape_elements(shape) == 0)
     return;
+  hl_domain domain = domain_of(f->l->arena, shape);
   hl_puller p = puller_for(f, unit);
-  p.root_instruction = root;
-  if (hl_build_of(root->opcode)) {
-    hl_build_of(root->opcode)(&p, root);
-  } else if (root->opcode == HL_OP_CONCATENATE) {
-    store_pieces(&p, root);
-  } else {
-    hl_index *index = HL_ARRAY(p.arena, shape->rank + 1, hl_index);
-    int opened = open_domain(&p, shape, index);
-    store_roots(&p, unit, index);
-    close_domain(&p, opened);
+  build_kernel(&p, unit, &domain);
+  for (int i = 0; i < MAX_REFINEMENTS && domain.wanted_dim >= 0; i++) {
+    refine(&domain);
+    p = puller_for(f, unit);
+    build_kernel(&p, unit, &domain);
   }
-  for (size_t i = 0; i < p.touched_count; i++)
-    f->memo[p.touched[i]] = NULL;
-  hl_step *step = hl_steps_add(p.arena, f->steps, HL_STEP_KERNEL);
+  hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_KERNEL);
   step->kernel = p.kernel;
   step->buffers = p.param_buffers;
 }

@@ -140,6 +140,26 @@ static bool split_terms(hl_puller *p, hl_index x, int64_t divisor, hl_index *hig
   return least >= 0 && most < divisor;
 }
 
+/* A loop of the roots that a finer split would make divisible: asks for it. */
+static void ask_for_split(hl_puller *p, hl_index x, int64_t divisor)
+{
+  if (!p->domain || p->domain->wanted_dim >= 0)
+    return;
+  for (int i = 0; i < x.count; i++) {
+    const hl_facts *facts = hl_facts_of(x.terms[i].index);
+    int64_t stride = x.terms[i].stride, extent = facts->high + 1;
+    if (facts->dim < 0 || stride <= 0 || divisor % stride || stride == divisor)
+      continue;
+    int64_t inner = divisor / stride;
+    if (inner >= extent || extent % inner || p->domain->counts[facts->dim] == HL_MAX_PARTS)
+      continue;
+    p->domain->wanted_dim = facts->dim;
+    p->domain->wanted_part = facts->part;
+    p->domain->wanted_inner = inner;
+    return;
+  }
+}
+
 void hl_index_divide(hl_puller *p, hl_index x, int64_t divisor, hl_index *quotient, hl_index *remainder)
 {
   int64_t low, high;
@@ -151,6 +171,7 @@ void hl_index_divide(hl_puller *p, hl_index x, int64_t divisor, hl_index *quotie
   }
   if (split_terms(p, x, divisor, quotient, remainder))
     return;
+  ask_for_split(p, x, divisor);
   hl_node *node = hl_put_binary(p, HL_LOOP_DIV, hl_index_value(p, x), hl_put_int(p, HL_S64, divisor));
   with_range(node, low / divisor, high / divisor);
   *quotient = hl_index_node(p, node);

@@ -52,6 +52,7 @@ static hl_node *settle(hl_puller *p, hl_scope *scope, hl_node *node)
   facts->scope = scope;
   facts->low = INT64_MIN / 4;
   facts->high = INT64_MAX / 4;
+  facts->dim = -1;
   node->scratch = facts;
   return node;
 }
@@ -223,7 +224,7 @@ static void settle_vars(hl_puller *p, const hl_loop *loop, hl_scope *scope, hl_i
 {
   for (int i = 0; i < loop->var_count; i++) {
     hl_facts *facts = HL_NEW(p->arena, hl_facts);
-    *facts = (hl_facts){.scope = scope, .low = 0, .high = loop->extents[i] - 1};
+    *facts = (hl_facts){.scope = scope, .low = 0, .high = loop->extents[i] - 1, .dim = -1};
     loop->vars[i]->scratch = facts;
     vars[i] = hl_index_node(p, loop->vars[i]);
   }

@@ -34,7 +34,18 @@ typedef struct hl_facts {
   hl_scope *scope;
   int64_t low, high;  /* s64 nodes: the values it takes */
   hl_node *wide;      /* its value as f32, for narrow floats */
+  int dim, part;      /* indices of the roots' loops: which one; dim -1: something else */
 } hl_facts;
+
+/* The loops of a kernel's roots: dimension d is walked by loops of parts[d][0], parts[d][1], ... iterations, outermost first. A reshape
+ * inside the kernel may ask for a finer split of one of them, so that it becomes affine; the kernel is then built anew. */
+enum { HL_MAX_PARTS = 6 };
+typedef struct hl_domain {
+  int64_t (*parts)[HL_MAX_PARTS];
+  int *counts;
+  int wanted_dim, wanted_part; /* the loop to split, -1: none */
+  int64_t wanted_inner;        /* iterations of the inner one of the two */
+} hl_domain;
 
 typedef struct hl_memo hl_memo;
 typedef struct hl_row_cache hl_row_cache;
@@ -48,6 +59,7 @@ typedef struct hl_puller {
   hl_kernel *kernel;
   hl_buffer **param_buffers; /* one a kernel parameter */
   size_t param_capacity;
+  hl_domain *domain;         /* NULL: not to be refined */
   hl_scope *root, *scope;
   hl_node *guard;            /* loads happen only where this holds; NULL: always */
   hl_memo **memo;            /* per instruction: elements known so far */
