@@ -45,9 +45,9 @@ value hl_math_expm1(emitter *e, value x)
 {
   value y = clamp_above(e, clamp_below(e, x, K(EXPM1_MIN)), K(EXP_MAX));
   value shifted, r = reduce_ln2(e, y, bias(e) - 1, &shifted);
-  value q = fused(e, mul(e, POLY(EXP, r), r), r, r);
-  value half = power_of_two(e, bits_of(e, shifted));
-  value t = fused(e, q, half, sub(e, half, real(e, 0.5)));
+  value s = power_of_two(e, bits_of(e, shifted));
+  value t = fused(e, s, r, sub(e, s, real(e, 0.5)));
+  t = fused(e, mul(e, mul(e, r, r), s), POLY(EXP, r), t);
   return choose(e, less(e, magnitude(e, x), K(TINY)), x, add(e, t, t));
 }
 
