@@ -245,9 +245,9 @@ static bool set_help(hl_options *o, const char *value)
 static const option options_table[] = {
     {"-o", "OUT", CODE | FMT | OPT, set_output,
      "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
-    {"--emit", "KIND", COMPILE, set_emit,
+    {"--emit", "KIND", COMPILE | OPT, set_emit,
      "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
-     "header"},
+     "header; opt: hlo (the default), loops, dot"},
     {"--name", "NAME", COMPILE, set_name, "the C name of the function (default: the file's stem)"},
     {"-O", "0..3", CODE, set_opt_level,
      "optimisation: 0 scalar, 1 fusion, 2 vectors and threads (default), 3 more unrolling; no bit "
@@ -356,7 +356,7 @@ static const char *read_option(hl_arena *arena, hl_options *o, int count, char *
 static hl_options defaults(hl_command_id command)
 {
   return (hl_options){.command = command,
-                      .emit = HL_EMIT_OBJ,
+                      .emit = command == HL_COMMAND_OPT ? HL_EMIT_HLO : HL_EMIT_OBJ,
                       .opt_level = 2,
                       .color = -1,
                       .repeat = 1,
