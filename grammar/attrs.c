@@ -1,4 +1,5 @@
-/* attrs - the value of an attribute, from the tree that the grammar made, by the kind column of attrs.def. */
+/* attrs - the value of an attribute, from the tree that the grammar made, by the kind column of
+ * attrs.def. */
 #include "parser.h"
 
 #include <inttypes.h>
@@ -10,7 +11,8 @@ bool hl_value_error(hl_parser *p, const hl_value *value, const char *wanted)
   uint32_t length = value->range.end - value->range.begin;
   if (length > 40)
     return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "expected %s", wanted);
-  return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "'%s' is not %s", hl_range_text(p, value->range), wanted);
+  return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "'%s' is not %s",
+                  hl_range_text(p, value->range), wanted);
 }
 
 /* The ranges of the children. */
@@ -108,7 +110,10 @@ static bool read_words(hl_parser *p, const hl_value *list, hl_attr *out)
 
 static int hex_digit(char c)
 {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
 }
 
 /* The number behind \x, or of up to three octal digits; moves *at. */
@@ -299,7 +304,8 @@ bool hl_read_attr(hl_parser *p, hl_range user, const hl_value *value, hl_attr *o
     return read_lists(p, value, out);
   case HL_KIND_GROUPS:
     out->lists.text = hl_range_text(p, value->range);
-    return value->kind == HL_V_IOTA ? hl_read_groups(p, value, out) : value->kind == HL_V_RAW || read_lists(p, value, out);
+    return value->kind == HL_V_IOTA ? hl_read_groups(p, value, out)
+                                    : value->kind == HL_V_RAW || read_lists(p, value, out);
   case HL_KIND_SLICE:
     return hl_read_slice(p, value, out);
   case HL_KIND_WINDOW:

@@ -1,4 +1,5 @@
-/* build - instructions from their parts: opcode, operands, nested calls, the sugar for async ops. */
+/* build - instructions from their parts: opcode, operands, nested calls, the sugar for async ops.
+ */
 #include "parser.h"
 #include "../ir/limits.h"
 
@@ -14,8 +15,10 @@ hl_value *hl_build_head(hl_parser *p, hl_range root, hl_range name)
     hl_error(p->diag, root, HL_RULE_ROOT_DUPLICATE, "a second ROOT in this computation");
   p->scope->has_root = p->scope->has_root || head->is_root;
   hl_range word = {name.begin + 1, name.end};
-  if (p->text[name.begin] == '%' && hl_type_by_name(p->text + word.begin, word.end - word.begin) != HL_TYPE_COUNT)
-    hl_error(p->diag, name, HL_RULE_NAME_TYPE, "'%s' is a type and cannot name an instruction, not even after '%%'",
+  if (p->text[name.begin] == '%' &&
+      hl_type_by_name(p->text + word.begin, word.end - word.begin) != HL_TYPE_COUNT)
+    hl_error(p->diag, name, HL_RULE_NAME_TYPE,
+             "'%s' is a type and cannot name an instruction, not even after '%%'",
              hl_range_text(p, word));
   return head;
 }
@@ -26,7 +29,8 @@ hl_value *hl_build_inline_head(hl_parser *p, hl_range root, hl_range name)
   return hl_build_head(p, root, name);
 }
 
-hl_value *hl_build_call(hl_parser *p, hl_range range, const hl_value *shape, hl_range opcode, hl_value *payload)
+hl_value *hl_build_call(hl_parser *p, hl_range range, const hl_value *shape, hl_range opcode,
+                        hl_value *payload)
 {
   hl_value *call = hl_value_add(hl_value_new(p, HL_V_CALL, opcode), payload);
   call->range = (hl_range){opcode.begin, range.end};
@@ -58,9 +62,10 @@ static const async_form async_forms[] = {
 
 static bool may_be_async(hl_opcode op)
 {
-  static const hl_opcode others[] = {HL_OP_ALL_GATHER, HL_OP_ALL_REDUCE, HL_OP_COLLECTIVE_PERMUTE, HL_OP_COPY, HL_OP_SEND,
-                                     HL_OP_RECV, HL_OP_ASYNC_START, HL_OP_ASYNC_UPDATE, HL_OP_ASYNC_DONE,
-                                     HL_OP_PARAMETER, HL_OP_CONSTANT, HL_OP_COUNT};
+  static const hl_opcode others[] = {
+      HL_OP_ALL_GATHER, HL_OP_ALL_REDUCE, HL_OP_COLLECTIVE_PERMUTE, HL_OP_COPY,
+      HL_OP_SEND,       HL_OP_RECV,       HL_OP_ASYNC_START,        HL_OP_ASYNC_UPDATE,
+      HL_OP_ASYNC_DONE, HL_OP_PARAMETER,  HL_OP_CONSTANT,           HL_OP_COUNT};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (op == others[i])
       return false;
@@ -118,7 +123,8 @@ static void draft_operands(draft *d, hl_places *places)
   for (const hl_value *v = list->first; v; v = v->next, i++) {
     ranges[i] = v->range;
     d->operands[i] = v->instruction;
-    d->is_faulty = d->is_faulty || !v->instruction || v->instruction == p->poison || v->shape == p->bad_shape;
+    d->is_faulty =
+        d->is_faulty || !v->instruction || v->instruction == p->poison || v->shape == p->bad_shape;
     has_shapes = has_shapes || v->shape;
   }
   places->operands = ranges;
@@ -138,12 +144,14 @@ static int64_t read_parameter_number(draft *d)
   const hl_value *payload = d->call->first;
   hl_range end = {d->call->range.end - 1, d->call->range.end};
   if (payload->kind != HL_V_INT)
-    hl_error(p->diag, payload->count ? payload->first->range : end, HL_RULE_OP_PAYLOAD, "a parameter wants its number");
+    hl_error(p->diag, payload->count ? payload->first->range : end, HL_RULE_OP_PAYLOAD,
+             "a parameter wants its number");
   else if (payload->is_negative)
-    hl_error(p->diag, payload->range, HL_RULE_PARAMETER_NUMBER, "a parameter number cannot be negative");
+    hl_error(p->diag, payload->range, HL_RULE_PARAMETER_NUMBER,
+             "a parameter number cannot be negative");
   else if (payload->magnitude > INT32_MAX)
-    hl_error(p->diag, payload->range, HL_RULE_PARAMETER_NUMBER, "parameter number %" PRIu64 " is too large",
-             payload->magnitude);
+    hl_error(p->diag, payload->range, HL_RULE_PARAMETER_NUMBER,
+             "parameter number %" PRIu64 " is too large", payload->magnitude);
   else
     return (int64_t)payload->magnitude;
   d->is_faulty = true;
@@ -179,7 +187,8 @@ static void report_attr(draft *d, hl_range name, hl_opcode op)
     hl_best_try(&best, hl_attr_name(info->attrs[i].id));
   for (int i = 0; i < HL_ATTR_COMMON_LAST; i++)
     hl_best_try(&best, hl_attr_name((hl_attr_id)i));
-  hl_error(p->diag, name, HL_RULE_ATTR_UNKNOWN, "'%s' takes no attribute '%s'", info->name, best.wanted);
+  hl_error(p->diag, name, HL_RULE_ATTR_UNKNOWN, "'%s' takes no attribute '%s'", info->name,
+           best.wanted);
   hl_suggest(p, best.name);
 }
 
@@ -215,7 +224,8 @@ static void draft_attrs(draft *d, const hl_value *attrs)
     if (id == HL_ATTR_COUNT)
       report_attr(d, v->name_range, d->wrapped != HL_OP_COUNT ? d->wrapped : d->opcode);
     else if (is_given(d, id))
-      hl_error(p->diag, v->name_range, HL_RULE_ATTR_DUPLICATE, "'%s' is given twice", hl_attr_name(id));
+      hl_error(p->diag, v->name_range, HL_RULE_ATTR_DUPLICATE, "'%s' is given twice",
+               hl_attr_name(id));
     else
       is_good = hl_read_attr(p, d->user, v->first, attr);
     d->attr_count += is_good;
@@ -239,7 +249,8 @@ static hl_places *make_places(draft *d)
 
 static hl_instruction *make(hl_parser *p, hl_computation *c, const draft *d, hl_places *places)
 {
-  hl_instruction *i = hl_instruction_new(c, NULL, d->opcode, d->name, d->call->shape, d->operand_count, d->operands, NULL);
+  hl_instruction *i = hl_instruction_new(c, NULL, d->opcode, d->name, d->call->shape,
+                                         d->operand_count, d->operands, NULL);
   i->attrs = d->attrs;
   i->attr_count = d->attr_count;
   i->places = places;
@@ -268,7 +279,8 @@ static void move_attrs(const draft *d, draft *inner, draft *start, hl_computatio
   start->attr_count = 1;
   hl_computation **callee = HL_NEW(arena, hl_computation *);
   *callee = body;
-  start->attrs[0] = (hl_attr){.id = HL_ATTR_CALLS, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
+  start->attrs[0] =
+      (hl_attr){.id = HL_ATTR_CALLS, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
   start->attrs[0].computations.values = callee;
   start->attrs[0].computations.count = 1;
   for (int i = 0; i < d->attr_count; i++) {
@@ -283,7 +295,8 @@ static hl_instruction *make_async_start(hl_parser *p, const draft *d, hl_places 
 {
   const char *name = hl_arena_printf(p->arena, "wrapped_%s", hl_op_info_of(d->wrapped)->name);
   hl_computation *body = hl_module_add_computation(p->module, name);
-  p->unnamed = hl_arena_grow(p->arena, p->unnamed, &p->unnamed_capacity, p->unnamed_count + 1, sizeof *p->unnamed);
+  p->unnamed = hl_arena_grow(p->arena, p->unnamed, &p->unnamed_capacity, p->unnamed_count + 1,
+                             sizeof *p->unnamed);
   p->unnamed[p->unnamed_count++] = body;
   draft inner = *d, start = *d;
   hl_value call = *d->call;
@@ -293,7 +306,8 @@ static hl_instruction *make_async_start(hl_parser *p, const draft *d, hl_places 
   for (int i = 0; i < d->operand_count; i++) {
     const char *parameter = hl_arena_printf(p->arena, "param_%d", i);
     const hl_shape *shape = d->call->shape->tuple_shapes[0]->tuple_shapes[i];
-    body->parameters[i] = hl_instruction_new(body, NULL, HL_OP_PARAMETER, parameter, shape, 0, NULL, NULL);
+    body->parameters[i] =
+        hl_instruction_new(body, NULL, HL_OP_PARAMETER, parameter, shape, 0, NULL, NULL);
     body->parameters[i]->parameter_number = i;
     body->parameters[i]->range = places->operands[i];
   }
@@ -315,7 +329,8 @@ static hl_instruction *finish(draft *d, hl_places *places)
   bool is_sugar = d->opcode == HL_OP_ASYNC_START && d->wrapped != HL_OP_COUNT;
   if (is_sugar && !d->is_faulty && !is_async_shape(d)) {
     hl_range place = d->call->shape ? d->call->shape_range : d->call->name_range;
-    hl_error(p->diag, place, HL_RULE_ASYNC_SUGAR, "the shape of %s-start must be ((operand shapes), result, ...)",
+    hl_error(p->diag, place, HL_RULE_ASYNC_SUGAR,
+             "the shape of %s-start must be ((operand shapes), result, ...)",
              hl_op_info_of(d->wrapped)->name);
     d->is_faulty = true;
   }
@@ -350,7 +365,8 @@ static hl_instruction *build(draft *d, const hl_value *attrs)
 static void note_implicit(hl_parser *p, hl_instruction *i)
 {
   hl_scope *s = p->scope;
-  s->implicit = hl_arena_grow(p->arena, s->implicit, &s->implicit_capacity, s->implicit_count + 1, sizeof *s->implicit);
+  s->implicit = hl_arena_grow(p->arena, s->implicit, &s->implicit_capacity, s->implicit_count + 1,
+                              sizeof *s->implicit);
   s->implicit[s->implicit_count++] = i;
 }
 
@@ -365,7 +381,8 @@ hl_value *hl_build_nested(hl_parser *p, hl_value *call)
   return operand;
 }
 
-/* The shape of element `index`, NULL if it is not known yet or not there: then the verifier says so. */
+/* The shape of element `index`, NULL if it is not known yet or not there: then the verifier says
+ * so. */
 static const hl_shape *element_shape(const hl_instruction *tuple, int64_t index)
 {
   const hl_shape *shape = tuple->shape;
@@ -388,7 +405,8 @@ hl_value *hl_build_element(hl_parser *p, hl_value *operand, const hl_value *inde
   i->range = operand->range;
   i->attrs = HL_NEW(p->arena, hl_attr);
   i->attr_count = 1;
-  *i->attrs = (hl_attr){.id = HL_ATTR_INDEX, .name_range = HL_NO_RANGE, .value_range = index->range};
+  *i->attrs =
+      (hl_attr){.id = HL_ATTR_INDEX, .name_range = HL_NO_RANGE, .value_range = index->range};
   i->attrs->i = number;
   note_implicit(p, i);
   operand->instruction = i;

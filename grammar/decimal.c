@@ -1,7 +1,9 @@
-/* decimal - the double nearest to a decimal number, ties to even; independent of locale and rounding mode.
+/* decimal - the double nearest to a decimal number, ties to even; independent of locale and
+ * rounding mode.
  *
- * A number is m * 10^e. Where m fits 64 bits and |e| <= 27, m * 5^|e| or m / 5^|e| is found exactly in 128 bits, with a sticky
- * bit for the remainder, and rounded once. The rest goes through long arithmetic, which is slow and rare.
+ * A number is m * 10^e. Where m fits 64 bits and |e| <= 27, m * 5^|e| or m / 5^|e| is found exactly
+ * in 128 bits, with a sticky bit for the remainder, and rounded once. The rest goes through long
+ * arithmetic, which is slow and rare.
  */
 #include "parser.h"
 
@@ -57,13 +59,34 @@ static double round_once(wide value, int64_t exponent, bool is_sticky)
 }
 
 static const uint64_t powers_of_five[EXACT_POWER + 1] = {
-    UINT64_C(1), UINT64_C(5), UINT64_C(25), UINT64_C(125),
-    UINT64_C(625), UINT64_C(3125), UINT64_C(15625), UINT64_C(78125),
-    UINT64_C(390625), UINT64_C(1953125), UINT64_C(9765625), UINT64_C(48828125),
-    UINT64_C(244140625), UINT64_C(1220703125), UINT64_C(6103515625), UINT64_C(30517578125),
-    UINT64_C(152587890625), UINT64_C(762939453125), UINT64_C(3814697265625), UINT64_C(19073486328125),
-    UINT64_C(95367431640625), UINT64_C(476837158203125), UINT64_C(2384185791015625), UINT64_C(11920928955078125),
-    UINT64_C(59604644775390625), UINT64_C(298023223876953125), UINT64_C(1490116119384765625), UINT64_C(7450580596923828125),
+    UINT64_C(1),
+    UINT64_C(5),
+    UINT64_C(25),
+    UINT64_C(125),
+    UINT64_C(625),
+    UINT64_C(3125),
+    UINT64_C(15625),
+    UINT64_C(78125),
+    UINT64_C(390625),
+    UINT64_C(1953125),
+    UINT64_C(9765625),
+    UINT64_C(48828125),
+    UINT64_C(244140625),
+    UINT64_C(1220703125),
+    UINT64_C(6103515625),
+    UINT64_C(30517578125),
+    UINT64_C(152587890625),
+    UINT64_C(762939453125),
+    UINT64_C(3814697265625),
+    UINT64_C(19073486328125),
+    UINT64_C(95367431640625),
+    UINT64_C(476837158203125),
+    UINT64_C(2384185791015625),
+    UINT64_C(11920928955078125),
+    UINT64_C(59604644775390625),
+    UINT64_C(298023223876953125),
+    UINT64_C(1490116119384765625),
+    UINT64_C(7450580596923828125),
 };
 
 static double short_decimal(uint64_t mantissa, int64_t exponent)
@@ -148,7 +171,8 @@ static int64_t scale_up(big *n, int64_t exponent)
   return 0;
 }
 
-/* n / 10^exponent. 10^k has less than 3.33 k bits: enough zeros below for a quotient of more than 96 bits. */
+/* n / 10^exponent. 10^k has less than 3.33 k bits: enough zeros below for a quotient of more than
+ * 96 bits. */
 static int64_t scale_down(big *n, int64_t exponent, bool *is_sticky)
 {
   int need = (int)(exponent * 10 / 3 / 32) + 4 - n->count;

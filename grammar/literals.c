@@ -1,5 +1,6 @@
-/* literals - constants, read from the text straight into typed arrays: no token and no node for a number, because a constant may
- * have millions. Where a fault is pointed at stands in docs/language.md section 5a.
+/* literals - constants, read from the text straight into typed arrays: no token and no node for a
+ * number, because a constant may have millions. Where a fault is pointed at stands in
+ * docs/language.md section 5a.
  */
 #include "parser.h"
 #include "../ir/limits.h"
@@ -18,14 +19,16 @@ typedef struct reader {
   const hl_shape *shape;
   hl_element_type type; /* of the elements, or of the parts of complex ones */
   hl_type_class class;
-  int bytes;            /* of an element, or of a part */
-  char *data;           /* where the next one goes; NULL: they are only counted */
-  double overflow;      /* from here on a magnitude does not fit; *including this value if is_overflow_itself */
+  int bytes;       /* of an element, or of a part */
+  char *data;      /* where the next one goes; NULL: they are only counted */
+  double overflow; /* from here on a magnitude does not fit; *including this value if
+                      is_overflow_itself */
   bool is_overflow_itself;
   bool is_elided;
 } reader;
 
-__attribute__((format(printf, 4, 5))) static bool fail(reader *r, hl_range range, hl_rule rule, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static bool fail(reader *r, hl_range range, hl_rule rule,
+                                                       const char *format, ...)
 {
   char message[300];
   va_list args;
@@ -42,8 +45,8 @@ static char here(const reader *r)
 
 static bool is_delimiter(char c)
 {
-  return c == ',' || c == ' ' || c == '}' || c == ')' || c == '{' || c == '(' || c == '\n' || c == '\r' || c == '\t' ||
-         c == '/' || c == '\0';
+  return c == ',' || c == ' ' || c == '}' || c == ')' || c == '{' || c == '(' || c == '\n' ||
+         c == '\r' || c == '\t' || c == '/' || c == '\0';
 }
 
 static void skip(reader *r)
@@ -69,7 +72,8 @@ static const char *shown(const reader *r, hl_range range)
   if (range.begin >= r->size)
     return "the end of the text";
   uint32_t length = range.end - range.begin;
-  return hl_arena_printf(r->p->arena, "'%.*s'", (int)(length < 60 ? length : 60), r->text + range.begin);
+  return hl_arena_printf(r->p->arena, "'%.*s'", (int)(length < 60 ? length : 60),
+                         r->text + range.begin);
 }
 
 static bool refuse(reader *r, uint32_t begin, const char *why)
@@ -81,7 +85,8 @@ static bool refuse(reader *r, uint32_t begin, const char *why)
 static bool out_of_range(reader *r, uint32_t begin)
 {
   hl_range item = item_at(r, begin);
-  return fail(r, item, HL_RULE_LITERAL_RANGE, "%s does not fit %s", shown(r, item), hl_type_name(r->type));
+  return fail(r, item, HL_RULE_LITERAL_RANGE, "%s does not fit %s", shown(r, item),
+              hl_type_name(r->type));
 }
 
 static void store(reader *r, uint64_t bits)
@@ -182,7 +187,8 @@ static bool narrow(double value, uint64_t *out)
   int64_t exponent = (int64_t)(bits >> 52 & 0x7ff) - 1023 + 127;
   if (exponent <= 0 || exponent >= 254)
     return false;
-  uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1), kept = mantissa >> 29, rest = mantissa & 0x1fffffff;
+  uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1), kept = mantissa >> 29,
+           rest = mantissa & 0x1fffffff;
   kept += rest > 0x10000000 || (rest == 0x10000000 && kept % 2);
   *out = ((bits >> 63) << 31) + ((uint64_t)exponent << 23) + kept;
   return true;
@@ -212,7 +218,10 @@ static bool read_payload(reader *r, uint32_t begin, uint64_t *payload)
   uint32_t digits = r->at += 3; /* behind "(0x" */
   for (; r->at < r->size; r->at++) {
     char c = r->text[r->at];
-    int digit = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    int digit = is_digit(c)            ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : -1;
     if (digit < 0)
       break;
     fits = fits && value >> 60 == 0;
@@ -224,8 +233,8 @@ static bool read_payload(reader *r, uint32_t begin, uint64_t *payload)
   if (!value)
     return fail(r, (hl_range){begin, r->at}, HL_RULE_LEX_NUMBER, "a NaN's payload cannot be 0");
   if (!hl_float_has_infinity(r->type) || !fits || value >> hl_float_mantissa_bits(r->type))
-    return fail(r, (hl_range){begin, r->at}, HL_RULE_LITERAL_RANGE, "this payload does not fit a NaN of %s",
-                hl_type_name(r->type));
+    return fail(r, (hl_range){begin, r->at}, HL_RULE_LITERAL_RANGE,
+                "this payload does not fit a NaN of %s", hl_type_name(r->type));
   *payload = value;
   return true;
 }
@@ -270,7 +279,8 @@ static bool check_digits(reader *r, uint32_t begin, uint32_t digits)
   bool fits;
   r->at = digits;
   read_digits(r, &fits);
-  return (r->at = end, fits) || fail(r, item_at(r, begin), HL_RULE_LEX_NUMBER, "this integer does not fit in 64 bits");
+  return (r->at = end, fits) ||
+         fail(r, item_at(r, begin), HL_RULE_LEX_NUMBER, "this integer does not fit in 64 bits");
 }
 
 static bool read_float(reader *r)
@@ -285,7 +295,8 @@ static bool read_float(reader *r)
     return read_nan(r, begin, is_negative);
   bool is_point = c == '.' && r->at + 1 < r->size && is_digit(r->text[r->at + 1]);
   if (is_point && !is_negative)
-    return fail(r, item_at(r, begin), HL_RULE_LEX_NUMBER, "a positive number may not begin with '.'");
+    return fail(r, item_at(r, begin), HL_RULE_LEX_NUMBER,
+                "a positive number may not begin with '.'");
   if (!is_digit(c) && !is_point)
     return refuse(r, begin, "is no number");
   const char *end;
@@ -293,7 +304,8 @@ static bool read_float(reader *r)
   double magnitude = hl_read_decimal(r->text + digits, r->text + r->size, &end);
   r->at = (uint32_t)(end - r->text);
   if (!is_delimiter(here(r)))
-    return fail(r, item_at(r, begin), HL_RULE_LEX_NUMBER, "%s is no number", shown(r, item_at(r, begin)));
+    return fail(r, item_at(r, begin), HL_RULE_LEX_NUMBER, "%s is no number",
+                shown(r, item_at(r, begin)));
   if (r->at - digits > 19 && !check_digits(r, begin, digits))
     return false;
   if (isinf(magnitude))
@@ -345,8 +357,10 @@ static bool nesting_error(reader *r)
 {
   hl_range item = item_at(r, r->at);
   if (r->shape->rank == 0)
-    return fail(r, item, HL_RULE_LITERAL_NESTING, "%s: the constant of a scalar stands without braces", shown(r, item));
-  return fail(r, item, HL_RULE_LITERAL_NESTING, "found %s: the braces of a constant of rank %d nest %d deep", shown(r, item),
+    return fail(r, item, HL_RULE_LITERAL_NESTING,
+                "%s: the constant of a scalar stands without braces", shown(r, item));
+  return fail(r, item, HL_RULE_LITERAL_NESTING,
+              "found %s: the braces of a constant of rank %d nest %d deep", shown(r, item),
               r->shape->rank, r->shape->rank);
 }
 
@@ -359,8 +373,9 @@ static bool read_item(reader *r)
   if (c == '}' || c == ',' || c == ')' || r->at >= r->size)
     return refuse(r, r->at, "stands where a value is expected");
   if (c == '.' && is_word_here(r, ".."))
-    return refuse(r, r->at, is_word_here(r, "...") ? "may only stand for all values of an array: {...}"
-                                                   : "is neither a number nor '...'");
+    return refuse(r, r->at,
+                  is_word_here(r, "...") ? "may only stand for all values of an array: {...}"
+                                         : "is neither a number nor '...'");
   return read_value(r);
 }
 
@@ -436,7 +451,8 @@ static void set_array(reader *r, const hl_shape *shape)
     set_overflow(r);
 }
 
-/* Memory for the values, unless there is not text enough for so many: then they are read for the place of the error alone. */
+/* Memory for the values, unless there is not text enough for so many: then they are read for the
+ * place of the error alone. */
 static bool make_data(reader *r, hl_literal **literal)
 {
   hl_parser *p = r->p;
@@ -448,7 +464,8 @@ static bool make_data(reader *r, hl_literal **literal)
     return true;
   int64_t bytes = hl_shape_bytes(r->shape);
   if (bytes > HL_LIMIT_LITERAL_BYTES - p->literal_bytes) {
-    hl_stop(p, item_at(r, r->at), "the constants of a module take more than %u bytes", HL_LIMIT_LITERAL_BYTES);
+    hl_stop(p, item_at(r, r->at), "the constants of a module take more than %u bytes",
+            HL_LIMIT_LITERAL_BYTES);
     return false;
   }
   p->literal_bytes += bytes;
@@ -500,7 +517,8 @@ static hl_literal *read_any(reader *r, const hl_shape *shape)
     return read_tuple(r, shape);
   if (hl_shape_is_array(shape))
     return read_array(r, shape);
-  fail(r, item_at(r, r->at), HL_RULE_LITERAL_SHAPE, "there are no constants of %s", hl_type_name(shape->element_type));
+  fail(r, item_at(r, r->at), HL_RULE_LITERAL_SHAPE, "there are no constants of %s",
+       hl_type_name(shape->element_type));
   return NULL;
 }
 
@@ -521,7 +539,8 @@ bool hl_read_literal(hl_parser *p, uint32_t at, uint32_t *end)
   p->literal = NULL;
   if (!p->shape || p->shape == p->bad_shape) {
     if (!p->shape)
-      hl_error(p->diag, p->token_before, HL_RULE_LITERAL_SHAPE, "the result shape of a constant must be written");
+      hl_error(p->diag, p->token_before, HL_RULE_LITERAL_SHAPE,
+               "the result shape of a constant must be written");
     *end = skip_unread(p, at);
     return true;
   }

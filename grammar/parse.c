@@ -16,10 +16,12 @@ static void make_poison(hl_parser *p)
 static bool check_text(const hl_source *source, hl_diag *diag)
 {
   if (source->size > HL_LIMIT_TEXT_BYTES - 2)
-    return hl_error(diag, HL_NO_RANGE, HL_RULE_LIMIT, "the text is longer than %u bytes", HL_LIMIT_TEXT_BYTES - 2);
+    return hl_error(diag, HL_NO_RANGE, HL_RULE_LIMIT, "the text is longer than %u bytes",
+                    HL_LIMIT_TEXT_BYTES - 2);
   const char *nul = source->size ? memchr(source->text, '\0', source->size) : NULL;
   uint32_t place = nul ? (uint32_t)(nul - source->text) : 0;
-  return !nul || hl_error(diag, (hl_range){place, place + 1}, HL_RULE_LEX_NUL, "a NUL byte: this is no text");
+  return !nul || hl_error(diag, (hl_range){place, place + 1}, HL_RULE_LEX_NUL,
+                          "a NUL byte: this is no text");
 }
 
 hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
@@ -36,6 +38,7 @@ hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
   p->module->source = source;
   p->computations.arena = p->module_attributes.arena = arena;
   p->synced_at = p->frame_tables = HL_NO_OFFSET;
+  p->open_comment = p->open_string[0] = p->open_string[1] = HL_NO_OFFSET;
   make_poison(p);
   int errors = diag->error_count;
   bool is_read = hl_scan_open(p) && hl_yyparse(p->scanner, p) == 0;

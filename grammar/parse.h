@@ -4,8 +4,9 @@
 
 #include "../ir/module.h"
 
-/* Parses source into a module in the arena; syntax, names, attributes and literals are checked, shapes are not (see hl_verify).
- * Returns NULL after at least one error was reported to diag. diag->source must be source. */
+/* Parses source into a module in the arena; syntax, names, attributes and literals are checked,
+ * shapes are not (see hl_verify). Returns NULL after at least one error was reported to diag.
+ * diag->source must be source. */
 hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag);
 
 #endif

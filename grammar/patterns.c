@@ -1,4 +1,5 @@
-/* patterns - attribute values with a writing of their own: slices, windows, padding, dimension labels, replica groups. */
+/* patterns - attribute values with a writing of their own: slices, windows, padding, dimension
+ * labels, replica groups. */
 #include "parser.h"
 #include "../ir/limits.h"
 
@@ -112,7 +113,8 @@ bool hl_read_padding(hl_parser *p, const hl_value *value, hl_attr *out)
 
 enum { SIZE, STRIDE, PAD, LHS_DILATE, RHS_DILATE, RHS_REVERSAL, FIELDS, PER_DIM = 7 };
 
-static const char *const field_names[FIELDS] = {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+static const char *const field_names[FIELDS] = {"size",       "stride",     "pad",
+                                                "lhs_dilate", "rhs_dilate", "rhs_reversal"};
 
 typedef struct window {
   const hl_value *fields[FIELDS]; /* the values, NULL where absent */
@@ -152,13 +154,15 @@ static bool collect_field(hl_parser *p, const hl_value *field, window *w)
 static bool check_lengths(hl_parser *p, const hl_value *whole, const window *w)
 {
   if (!w->fields[SIZE])
-    return !whole->count || hl_error(p->diag, whole->range, HL_RULE_WINDOW_FIELD, "the window has no 'size'");
+    return !whole->count ||
+           hl_error(p->diag, whole->range, HL_RULE_WINDOW_FIELD, "the window has no 'size'");
   int rank = w->lists[SIZE].count;
   for (int f = STRIDE; f < FIELDS; f++) {
     int count = f == PAD ? count_dims(&w->lists[f]) : w->lists[f].count;
     if (w->fields[f] && count != rank)
-      return hl_error(p->diag, w->fields[f]->range, HL_RULE_WINDOW_FIELD, "'%s' has %d entr%s, 'size' has %d",
-                      field_names[f], count, count == 1 ? "y" : "ies", rank);
+      return hl_error(p->diag, w->fields[f]->range, HL_RULE_WINDOW_FIELD,
+                      "'%s' has %d entr%s, 'size' has %d", field_names[f], count,
+                      count == 1 ? "y" : "ies", rank);
   }
   return true;
 }
@@ -168,11 +172,13 @@ static bool check_pads(hl_parser *p, const window *w)
   const numbers *pads = &w->lists[PAD];
   for (int i = 1; i < pads->count; i++)
     if (pads->items[i - 1].behind == '_' && pads->items[i].behind == '_')
-      return hl_error(p->diag, pads->items[i + 1].range, HL_RULE_WINDOW_FIELD, "a window has no interior padding");
+      return hl_error(p->diag, pads->items[i + 1].range, HL_RULE_WINDOW_FIELD,
+                      "a window has no interior padding");
   return true;
 }
 
-/* The number of a field in dimension i, with its place; `otherwise` and the window's place where it is absent. */
+/* The number of a field in dimension i, with its place; `otherwise` and the window's place where it
+ * is absent. */
 static int64_t field_at(const window *w, int field, int i, int64_t otherwise, hl_range *range)
 {
   if (!w->fields[field])
@@ -194,7 +200,8 @@ static bool fill_dim(hl_parser *p, const window *w, int i, hl_window_dim *dim, h
   int64_t reversal = field_at(w, RHS_REVERSAL, i, 0, &ranges[6]);
   dim->window_reversal = reversal == 1;
   return reversal == 0 || reversal == 1 ||
-         hl_error(p->diag, ranges[6], HL_RULE_WINDOW_FIELD, "rhs_reversal is 0 or 1, not %" PRId64, reversal);
+         hl_error(p->diag, ranges[6], HL_RULE_WINDOW_FIELD, "rhs_reversal is 0 or 1, not %" PRId64,
+                  reversal);
 }
 
 bool hl_read_window(hl_parser *p, const hl_value *value, hl_attr *out)
@@ -233,7 +240,8 @@ typedef struct labels {
   int spatial_count;
 } labels;
 
-/* Whether each letter stands there once and the digits are 0..n-1; '?' marks a dimension that nothing reads. */
+/* Whether each letter stands there once and the digits are 0..n-1; '?' marks a dimension that
+ * nothing reads. */
 static bool read_labels(hl_parser *p, labels *part, const char *letters)
 {
   bool is_seen[10] = {false};
@@ -272,11 +280,14 @@ bool hl_read_dim_labels(hl_parser *p, const hl_value *value, hl_attr *out)
   labels input = {.text = text, .length = bar};
   labels kernel = {.text = text + bar + 1, .length = arrow - bar - 1};
   labels output = {.text = text + arrow + 2, .length = length - arrow - 2};
-  if (!read_labels(p, &input, "bf") || !read_labels(p, &kernel, "io") || !read_labels(p, &output, "bf"))
-    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE,
-                    "each part of dim_labels has its two letters once and the digits 0, 1, ... once each");
+  if (!read_labels(p, &input, "bf") || !read_labels(p, &kernel, "io") ||
+      !read_labels(p, &output, "bf"))
+    return hl_error(
+        p->diag, value->range, HL_RULE_ATTR_VALUE,
+        "each part of dim_labels has its two letters once and the digits 0, 1, ... once each");
   if (input.spatial_count != kernel.spatial_count || input.spatial_count != output.spatial_count)
-    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "the parts of dim_labels have %d, %d and %d spatial dimensions",
+    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE,
+                    "the parts of dim_labels have %d, %d and %d spatial dimensions",
                     input.spatial_count, kernel.spatial_count, output.spatial_count);
   hl_dim_labels *made = HL_NEW(p->arena, hl_dim_labels);
   *made = (hl_dim_labels){.spatial_count = input.spatial_count,
@@ -306,7 +317,8 @@ static bool read_sizes(hl_parser *p, const hl_value *list, int64_t *sizes, int64
     if (!hl_value_int64(p, v, &sizes[i]))
       return false;
     if (sizes[i] < 1 || !hl_mul_i64(*product, sizes[i], product) || *product > MOST_DEVICES)
-      return hl_error(p->diag, v->range, HL_RULE_ATTR_VALUE, "replica groups have 1 to %d devices", MOST_DEVICES);
+      return hl_error(p->diag, v->range, HL_RULE_ATTR_VALUE, "replica groups have 1 to %d devices",
+                      MOST_DEVICES);
   }
   return true;
 }
@@ -317,12 +329,14 @@ static bool read_permutation(hl_parser *p, const hl_value *list, int rank, int64
   int i = 0;
   for (const hl_value *v = list ? list->first : NULL; v; v = v->next, i++) {
     if (i == rank || v->is_negative || v->magnitude >= (uint64_t)rank || is_seen[v->magnitude])
-      return hl_error(p->diag, v->range, HL_RULE_ATTR_VALUE, "T(...) is no permutation of %d dimensions", rank);
+      return hl_error(p->diag, v->range, HL_RULE_ATTR_VALUE,
+                      "T(...) is no permutation of %d dimensions", rank);
     is_seen[v->magnitude] = true;
     order[i] = (int64_t)v->magnitude;
   }
   if (list && i != rank)
-    return hl_error(p->diag, list->range, HL_RULE_ATTR_VALUE, "T(...) is no permutation of %d dimensions", rank);
+    return hl_error(p->diag, list->range, HL_RULE_ATTR_VALUE,
+                    "T(...) is no permutation of %d dimensions", rank);
   for (; i < rank; i++)
     order[i] = i;
   return true;
@@ -350,7 +364,8 @@ bool hl_read_groups(hl_parser *p, const hl_value *value, hl_attr *out)
   const hl_value *dims = value->first, *reshape = dims->next, *permutation = reshape->next;
   int64_t shape[2], sizes[HL_LIMIT_RANK], order[HL_LIMIT_RANK], total, count;
   if (dims->count != 2)
-    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "replica groups are [groups,size]<=[...]");
+    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE,
+                    "replica groups are [groups,size]<=[...]");
   if (reshape->count > HL_LIMIT_RANK) {
     hl_stop(p, reshape->range, "replica groups have more than %d dimensions", HL_LIMIT_RANK);
     return false;
@@ -359,7 +374,8 @@ bool hl_read_groups(hl_parser *p, const hl_value *value, hl_attr *out)
       !read_permutation(p, permutation, reshape->count, order))
     return false;
   if (total != count)
-    return hl_error(p->diag, reshape->range, HL_RULE_ATTR_VALUE, "%" PRId64 " devices in groups for %" PRId64, count, total);
+    return hl_error(p->diag, reshape->range, HL_RULE_ATTR_VALUE,
+                    "%" PRId64 " devices in groups for %" PRId64, count, total);
   int64_t *devices = HL_ARRAY(p->arena, total, int64_t);
   hl_ints *lists = HL_ARRAY(p->arena, shape[0], hl_ints);
   expand(sizes, order, reshape->count, devices);

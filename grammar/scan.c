@@ -1,6 +1,8 @@
-/* scan - tokens that depend on context: comments, strings, raw text, literals, layouts, keywords, and going on after an error.
+/* scan - tokens that depend on context: comments, strings, raw text, literals, layouts, keywords,
+ * and going on after an error.
  *
- * hl_yylex is what the grammar calls. It takes tokens from hl_scan (hlo.l) and reads by hand what no regular expression can.
+ * hl_yylex is what the grammar calls. It takes tokens from hl_scan (hlo.l) and reads by hand what
+ * no regular expression can.
  */
 #include "parser.h"
 #include "hlo.tab.h"
@@ -35,28 +37,26 @@ uint32_t hl_skip_word(const hl_parser *p, uint32_t at)
 }
 
 /* Behind the comment that begins at `at`; `at` itself if it is never closed or none is there. */
-static uint32_t skip_comment(const hl_parser *p, uint32_t at)
+static uint32_t skip_comment(hl_parser *p, uint32_t at)
 {
   const char *text = p->text;
-  uint32_t size = p->size;
-  if (at + 1 >= size || text[at] != '/')
+  if (at + 1 >= p->size || text[at] != '/')
     return at;
   if (text[at + 1] == '/') {
-    const char *end = memchr(text + at, '\n', size - at);
-    return end ? (uint32_t)(end - text) : size;
+    const char *end = memchr(text + at, '\n', p->size - at);
+    return end ? (uint32_t)(end - text) : p->size;
   }
-  for (uint32_t i = at + 2; text[at + 1] == '*' && i + 1 < size; i++) {
-    const char *star = memchr(text + i, '*', size - i);
-    if (!star)
-      return at;
-    i = (uint32_t)(star - text);
-    if (star[1] == '/' && i + 1 < size)
-      return i + 2;
-  }
+  if (text[at + 1] != '*' || at >= p->open_comment)
+    return at;
+  const char *star = text + at + 1;
+  while ((star = memchr(star + 1, '*', (size_t)(text + p->size - star - 1))))
+    if (star[1] == '/')
+      return (uint32_t)(star - text) + 2;
+  p->open_comment = at;
   return at;
 }
 
-uint32_t hl_skip_blanks(const hl_parser *p, uint32_t at)
+uint32_t hl_skip_blanks(hl_parser *p, uint32_t at)
 {
   for (uint32_t next;; at = next) {
     while (at < p->size && is_blank(p->text[at]))
@@ -67,15 +67,18 @@ uint32_t hl_skip_blanks(const hl_parser *p, uint32_t at)
   }
 }
 
-uint32_t hl_skip_string(const hl_parser *p, uint32_t at)
+uint32_t hl_skip_string(hl_parser *p, uint32_t at)
 {
   char quote = p->text[at];
-  for (uint32_t i = at + 1; i < p->size; i++) {
+  uint32_t *open = &p->open_string[quote == '\''];
+  for (uint32_t i = at + 1; i < p->size && at < *open; i++) {
     if (p->text[i] == '\\')
       i++;
     else if (p->text[i] == quote)
       return i + 1;
   }
+  /* Quotes behind this one are escaped, and stand in step with it: they find no partner either. */
+  *open = at < *open ? at : *open;
   return at;
 }
 
@@ -115,8 +118,7 @@ void hl_resync(hl_parser *p)
 
 /* --- where to go on after an error --- */
 
-/* The start of the next line's text at or after `at`, comments and strings skipped on the way; a place within a line counts only
- * if nothing but blanks stands before it. */
+/* Whether nothing but blanks stands before the place on its line. */
 static bool is_first_on_line(const hl_parser *p, uint32_t at)
 {
   while (at > 0 && (p->text[at - 1] == ' ' || p->text[at - 1] == '\t'))
@@ -129,8 +131,9 @@ static bool is_keyword(const hl_parser *p, uint32_t at, const char *word)
   return hl_range_is(p, (hl_range){at, hl_skip_word(p, at)}, word);
 }
 
-/* `name =` or `%name=`, perhaps after ROOT: an attribute follows a comma and has no blank before its '='. */
-static bool begins_instruction(const hl_parser *p, uint32_t at)
+/* `name =` or `%name=`, perhaps after ROOT: an attribute follows a comma and has no blank before
+ * its '='. */
+static bool begins_instruction(hl_parser *p, uint32_t at)
 {
   uint32_t before = at;
   while (before > 0 && is_blank(p->text[before - 1]))
@@ -147,17 +150,18 @@ static bool begins_instruction(const hl_parser *p, uint32_t at)
   return next < p->size && p->text[next] == '=' && (is_percent || next > end);
 }
 
-static bool begins_computation(const hl_parser *p, uint32_t at)
+static bool begins_computation(hl_parser *p, uint32_t at)
 {
   if (is_keyword(p, at, "ENTRY"))
     return true;
   uint32_t begin = at + (p->text[at] == '%'), end = hl_skip_word(p, begin);
   uint32_t next = hl_skip_blanks(p, end);
-  return end > begin && is_first_on_line(p, at) && next < p->size && (p->text[next] == '{' || p->text[next] == '(');
+  return end > begin && is_first_on_line(p, at) && next < p->size &&
+         (p->text[next] == '{' || p->text[next] == '(');
 }
 
 /* Behind what is no start of anything: a comment, a string, a word or one byte. */
-static uint32_t step_over(const hl_parser *p, uint32_t at)
+static uint32_t step_over(hl_parser *p, uint32_t at)
 {
   char c = p->text[at];
   uint32_t next = c == '/' ? skip_comment(p, at) : c == '"' ? hl_skip_string(p, at) : at;
@@ -167,7 +171,7 @@ static uint32_t step_over(const hl_parser *p, uint32_t at)
 }
 
 /* The next instruction or the '}' that closes the body, `braces` open ones away. */
-static uint32_t find_instruction(const hl_parser *p, uint32_t at, int braces)
+static uint32_t find_instruction(hl_parser *p, uint32_t at, int braces)
 {
   for (; at < p->size; at = step_over(p, at)) {
     char c = p->text[at];
@@ -183,7 +187,7 @@ static uint32_t find_instruction(const hl_parser *p, uint32_t at, int braces)
   return p->size;
 }
 
-static uint32_t find_computation(const hl_parser *p, uint32_t at)
+static uint32_t find_computation(hl_parser *p, uint32_t at)
 {
   for (; at < p->size; at = step_over(p, at))
     if ((p->text[at] == '%' || hl_is_word_start(p->text[at])) && begins_computation(p, at))
@@ -198,7 +202,8 @@ static int synchronize(hl_parser *p, hl_range *location)
   if (p->synced_at != HL_NO_OFFSET && from <= p->synced_at)
     from = p->synced_at < p->size ? step_over(p, p->synced_at) : p->size;
   const hl_scope *scope = p->scope;
-  uint32_t at = scope ? find_instruction(p, from, p->old_braces - scope->braces) : find_computation(p, from);
+  uint32_t at =
+      scope ? find_instruction(p, from, p->old_braces - scope->braces) : find_computation(p, from);
   p->must_sync = false;
   p->synced_at = at;
   p->nesting = scope ? scope->nesting : 0;
@@ -229,8 +234,8 @@ static int too_deep(hl_parser *p, hl_range range)
   return T_HL_YYerror;
 }
 
-/* The end of a raw value: balanced brackets and what clings to them, up to a blank, a comma or a closing bracket. Strings hide
- * brackets; single quotes count after '=' only, and never in JSON. */
+/* The end of a raw value: balanced brackets and what clings to them, up to a blank, a comma or a
+ * closing bracket. Strings hide brackets; single quotes count after '=' only, and never in JSON. */
 static int scan_raw(hl_parser *p, hl_range *location)
 {
   bool is_json = p->mode == HL_SCAN_JSON;
@@ -257,7 +262,8 @@ static int scan_raw(hl_parser *p, hl_range *location)
     }
   }
   if (depth > 0)
-    return fail(p, (hl_range){location->begin, location->begin + 1}, HL_RULE_SYNTAX, "this bracket is never closed");
+    return fail(p, (hl_range){location->begin, location->begin + 1}, HL_RULE_SYNTAX,
+                "this bracket is never closed");
   location->end = at;
   return T_RAW;
 }
@@ -282,7 +288,8 @@ static int scan_literal(hl_parser *p, hl_range *location)
   uint32_t at = p->token.end, end = at;
   p->mode = HL_SCAN_TOKENS;
   if (!hl_read_literal(p, at, &end)) {
-    *location = p->token = (hl_range){at, at}; /* going on counts brackets from the literal's begin */
+    *location = p->token =
+        (hl_range){at, at}; /* going on counts brackets from the literal's begin */
     hl_resync(p);
     return T_HL_YYerror;
   }
@@ -325,7 +332,8 @@ static int stray(hl_parser *p, hl_range range)
     return fail(p, range, HL_RULE_LEX_NUMBER, "a number may not begin with '.'");
   if (c == '%')
     return fail(p, range, HL_RULE_LEX_CHARACTER, "'%' wants a name directly behind it");
-  snprintf(message, sizeof message, c > ' ' && c < 0x7f ? "stray character '%c'" : "stray byte 0x%02x", c);
+  snprintf(message, sizeof message,
+           c > ' ' && c < 0x7f ? "stray character '%c'" : "stray byte 0x%02x", c);
   return fail(p, range, HL_RULE_LEX_CHARACTER, message);
 }
 
@@ -359,10 +367,11 @@ static const keyword keywords[] = {
 /* Cheap: most words are no types. */
 static bool may_be_type(const char *text, uint32_t length)
 {
-  bool has_digit = (text[1] >= '0' && text[1] <= '9') || (text[1] == 'f' && text[2] >= '0' && text[2] <= '9');
+  bool has_digit =
+      (text[1] >= '0' && text[1] <= '9') || (text[1] == 'f' && text[2] >= '0' && text[2] <= '9');
   bool has_letter = *text == 's' || *text == 'u' || *text == 'f' || *text == 'b' || *text == 'c';
-  return length <= 13 && ((has_digit && has_letter) || (length == 4 && *text == 'p') || (length == 5 && *text == 't') ||
-                          (length == 6 && *text == 'o'));
+  return length <= 13 && ((has_digit && has_letter) || (length == 4 && *text == 'p') ||
+                          (length == 5 && *text == 't') || (length == 6 && *text == 'o'));
 }
 
 static int classify_word(const hl_parser *p, hl_range range)
@@ -374,7 +383,8 @@ static int classify_word(const hl_parser *p, hl_range range)
       return keywords[i].token;
   if (length >= 2 && may_be_type(text, length) && hl_type_by_name(text, length) != HL_TYPE_COUNT)
     return T_TYPE;
-  if (length == 1 && *text == 'T' && p->previous == ']' && range.end < p->size && p->text[range.end] == '(')
+  if (length == 1 && *text == 'T' && p->previous == ']' && range.end < p->size &&
+      p->text[range.end] == '(')
     return T_TRANSPOSED;
   return T_WORD;
 }
@@ -394,9 +404,9 @@ static const attr_form attr_forms[] = {
     {"execution_thread", 16, HL_KIND_STRING},
 };
 
-/* Text is kept as it is for the attributes that have no meaning here, and for those that nobody knows: the message about the name
- * is better than one about the value. */
-static hl_scan_mode mode_for_attr(const hl_parser *p, hl_range name)
+/* Text is kept as it is for the attributes that have no meaning here, and for those that nobody
+ * knows: the message about the name is better than one about the value. */
+static hl_scan_mode mode_for_attr(hl_parser *p, hl_range name)
 {
   size_t length = name.end - name.begin;
   const char *text = p->text + name.begin;
@@ -409,7 +419,9 @@ static hl_scan_mode mode_for_attr(const hl_parser *p, hl_range name)
       uint32_t at = hl_skip_blanks(p, name.end + 1);
       is_raw = at < p->size && p->text[at] != '{' && p->text[at] != '[';
     }
-    return !is_raw ? HL_SCAN_TOKENS : hl_range_is(p, name, "backend_config") ? HL_SCAN_JSON : HL_SCAN_RAW;
+    return !is_raw                                  ? HL_SCAN_TOKENS
+           : hl_range_is(p, name, "backend_config") ? HL_SCAN_JSON
+                                                    : HL_SCAN_RAW;
   }
   return p->previous == ',' && !p->in_tables ? HL_SCAN_RAW : HL_SCAN_TOKENS;
 }
@@ -428,7 +440,7 @@ static int scan_attr(hl_parser *p, hl_range range)
 }
 
 /* Whether the '{' behind a shape opens a layout: an integer or ':' follows. */
-static bool opens_layout(const hl_parser *p, uint32_t behind)
+static bool opens_layout(hl_parser *p, uint32_t behind)
 {
   if (p->previous != ']')
     return false;
@@ -482,7 +494,8 @@ static int refine(hl_parser *p, int token, hl_range *location)
   case T_STRING:
     return scan_string(p, location);
   case T_BAD_NUMBER:
-    return fail(p, *location, HL_RULE_LEX_NUMBER, "this is no number; a name may not begin with a digit");
+    return fail(p, *location, HL_RULE_LEX_NUMBER,
+                "this is no number; a name may not begin with a digit");
   case T_STRAY:
     return stray(p, *location);
   case '(':
@@ -546,7 +559,8 @@ int hl_yylex(HL_YYSTYPE *value, hl_range *location, void *scanner, hl_parser *p)
     return token;
   if (token == '=' || token == ',' || (token == '(' && p->mode != HL_SCAN_LITERAL))
     p->shape = NULL;
-  p->in_tables = token == T_TABLE || (p->in_tables && token != T_WORD && token != T_PERCENT_NAME && token != T_ENTRY);
+  p->in_tables = token == T_TABLE ||
+                 (p->in_tables && token != T_WORD && token != T_PERCENT_NAME && token != T_ENTRY);
   p->is_constant = token == T_WORD && hl_range_is(p, *location, "constant");
   if (token == T_TABLE && p->frame_tables == HL_NO_OFFSET)
     p->frame_tables = location->begin;

@@ -1,4 +1,5 @@
-/* scopes - the header, computations and their names: scopes, forward references, what is checked when a scope ends. */
+/* scopes - the header, computations and their names: scopes, forward references, what is checked
+ * when a scope ends. */
 #include "parser.h"
 
 #include <inttypes.h>
@@ -67,8 +68,8 @@ static bool accept_module_attr(hl_parser *p, hl_range name)
 void hl_build_kept_attr(hl_parser *p, hl_range name, hl_range whole)
 {
   hl_module *module = p->module;
-  name.end -= p->text[name.end - 1] == '=';
-  if (name.end == whole.begin || !accept_module_attr(p, name))
+  name.end--;
+  if (!accept_module_attr(p, name))
     return;
   const char **kept = HL_ARRAY(p->arena, module->kept_attribute_count + 1, const char *);
   if (module->kept_attribute_count)
@@ -81,17 +82,18 @@ static bool read_count(hl_parser *p, const hl_value *value, int64_t *out)
 {
   if (!hl_value_int64(p, value, out))
     return false;
-  return *out >= 0 || hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "a count cannot be negative");
+  return *out >= 0 ||
+         hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "a count cannot be negative");
 }
 
 void hl_build_module_attr(hl_parser *p, hl_range name, const hl_value *value)
 {
   hl_module *module = p->module;
-  hl_range whole = hl_join(name, value->range);
+  hl_range token = name;
   name.end--;
   bool is_count = hl_range_is(p, name, "replica_count") || hl_range_is(p, name, "num_partitions");
   if (!is_count && !hl_range_is(p, name, "is_scheduled")) {
-    hl_build_kept_attr(p, name, whole);
+    hl_build_kept_attr(p, token, hl_join(token, value->range));
     return;
   }
   if (!accept_module_attr(p, name))
@@ -106,7 +108,8 @@ void hl_build_module_attr(hl_parser *p, hl_range name, const hl_value *value)
     hl_value_error(p, value, "true or false");
 }
 
-void hl_build_entry_layout(hl_parser *p, hl_range name, const hl_value *parameters, const hl_value *result)
+void hl_build_entry_layout(hl_parser *p, hl_range name, const hl_value *parameters,
+                           const hl_value *result)
 {
   hl_module *module = p->module;
   name.end--;
@@ -146,7 +149,8 @@ static bool read_alias(hl_parser *p, const hl_value *value, hl_alias *out)
   out->range = value->range;
   out->is_must = is_written && hl_range_is(p, kind, "must-alias");
   if (is_written && !out->is_must && !hl_range_is(p, kind, "may-alias"))
-    return hl_error(p->diag, kind, HL_RULE_ATTR_VALUE, "unknown kind of alias '%s', expected may-alias or must-alias",
+    return hl_error(p->diag, kind, HL_RULE_ATTR_VALUE,
+                    "unknown kind of alias '%s', expected may-alias or must-alias",
                     hl_range_text(p, kind));
   return read_index(p, output, &out->output_index) && read_count(p, parameter, &out->parameter) &&
          read_index(p, parameter->next, &out->parameter_index);
@@ -219,7 +223,8 @@ static bool is_same_name(const hl_parser *p, hl_range a, hl_range b)
 {
   a = without_percent(p, a);
   b = without_percent(p, b);
-  return a.end - a.begin == b.end - b.begin && !memcmp(p->text + a.begin, p->text + b.begin, a.end - a.begin);
+  return a.end - a.begin == b.end - b.begin &&
+         !memcmp(p->text + a.begin, p->text + b.begin, a.end - a.begin);
 }
 
 static bool wants_suggestion(const hl_parser *p)
@@ -241,7 +246,8 @@ static void report_operand(hl_parser *p, const hl_scope *scope, const hl_unresol
   hl_best best = hl_best_start(name);
   for (const hl_instruction *i = scope->computation->first; i && wants_suggestion(p); i = i->next)
     hl_best_try(&best, i->name);
-  hl_error(p->diag, u->range, HL_RULE_NAME_UNKNOWN, "no instruction '%s' in this computation", name);
+  hl_error(p->diag, u->range, HL_RULE_NAME_UNKNOWN, "no instruction '%s' in this computation",
+           name);
   hl_suggest(p, best.name);
 }
 
@@ -250,8 +256,8 @@ static void report_call(hl_parser *p, const hl_unresolved *u)
   const char *name = hl_name_text(p, u->range);
   bool is_own = u->user.begin != HL_NO_OFFSET && is_same_name(p, u->range, u->user);
   if (is_own || look_up(p, &p->computations, u->range)) {
-    hl_error(p->diag, u->range, HL_RULE_CALLEE_ORDER, is_own ? "'%s' calls itself" : "'%s' is called before it is defined",
-             name);
+    hl_error(p->diag, u->range, HL_RULE_CALLEE_ORDER,
+             is_own ? "'%s' calls itself" : "'%s' is called before it is defined", name);
     hl_help(p->diag, "a called computation must be defined above its caller");
     return;
   }
@@ -306,8 +312,8 @@ void hl_open_computation(hl_parser *p, hl_range entry, hl_range name, const hl_v
   if (entry.begin == HL_NO_OFFSET)
     return;
   if (p->module->entry)
-    hl_error(p->diag, entry, HL_RULE_ENTRY_DUPLICATE, "a second ENTRY: '%s' is the entry of this module",
-             p->module->entry->name);
+    hl_error(p->diag, entry, HL_RULE_ENTRY_DUPLICATE,
+             "a second ENTRY: '%s' is the entry of this module", p->module->entry->name);
   p->module->entry = c;
 }
 
@@ -315,7 +321,8 @@ void hl_open_inline(hl_parser *p)
 {
   hl_scope *scope = open_scope(p, "");
   scope->is_inline = true;
-  p->unnamed = hl_arena_grow(p->arena, p->unnamed, &p->unnamed_capacity, p->unnamed_count + 1, sizeof *p->unnamed);
+  p->unnamed = hl_arena_grow(p->arena, p->unnamed, &p->unnamed_capacity, p->unnamed_count + 1,
+                             sizeof *p->unnamed);
   p->unnamed[p->unnamed_count++] = scope->computation;
 }
 
@@ -326,13 +333,14 @@ static void place_parameter(hl_parser *p, hl_computation *c, hl_instruction *i)
   hl_range place = hl_place_payload(i);
   if (number >= count) {
     if (!p->scope->is_faulty)
-      hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "parameter number %" PRId64 " of a computation with %d parameter%s",
-               number, count, count == 1 ? "" : "s");
+      hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER,
+               "parameter number %" PRId64 " of a computation with %d parameter%s", number, count,
+               count == 1 ? "" : "s");
     return;
   }
   if (c->parameters[number])
-    hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "'%s' is parameter %" PRId64 " already", c->parameters[number]->name,
-             number);
+    hl_error(p->diag, place, HL_RULE_PARAMETER_NUMBER, "'%s' is parameter %" PRId64 " already",
+             c->parameters[number]->name, number);
   else
     c->parameters[number] = i;
 }
@@ -371,7 +379,8 @@ hl_computation *hl_close_computation(hl_parser *p)
   hl_scope *scope = p->scope;
   hl_computation *c = scope->computation;
   for (size_t i = 0; i < scope->implicit_count; i++)
-    scope->implicit[i]->name = hl_fresh_name(p->module, hl_op_info_of(scope->implicit[i]->opcode)->name);
+    scope->implicit[i]->name =
+        hl_fresh_name(p->module, hl_op_info_of(scope->implicit[i]->opcode)->name);
   if (!c->root)
     c->root = c->last;
   collect_parameters(p, c);
@@ -388,7 +397,8 @@ void hl_build_thread(hl_parser *p, hl_range name, hl_range string)
   name.end--;
   hl_computation *c = p->module->last;
   if (!hl_range_is(p, name, "execution_thread"))
-    hl_error(p->diag, name, HL_RULE_ATTR_UNKNOWN, "a computation has no attribute '%s'", hl_range_text(p, name));
+    hl_error(p->diag, name, HL_RULE_ATTR_UNKNOWN, "a computation has no attribute '%s'",
+             hl_range_text(p, name));
   else if (c->execution_thread)
     hl_error(p->diag, name, HL_RULE_ATTR_DUPLICATE, "'execution_thread' is given twice");
   else
@@ -401,7 +411,8 @@ bool hl_finish_module(hl_parser *p)
   for (const hl_unresolved *u = p->unresolved_calls.first; u; u = u->next)
     report_call(p, u);
   for (size_t i = 0; i < p->unnamed_count; i++)
-    p->unnamed[i]->name = hl_fresh_name(module, p->unnamed[i]->name[0] ? p->unnamed[i]->name : "region");
+    p->unnamed[i]->name =
+        hl_fresh_name(module, p->unnamed[i]->name[0] ? p->unnamed[i]->name : "region");
   if (!module->entry)
     module->entry = module->last;
   if (!module->name && module->entry)

@@ -1,4 +1,5 @@
-/* shapes - written shapes: dimensions, layouts and sizes. Equal texts make one shape, so a long chain costs little memory. */
+/* shapes - written shapes: dimensions, layouts and sizes. Equal texts make one shape, so a long
+ * chain costs little memory. */
 #include "parser.h"
 #include "../ir/limits.h"
 
@@ -30,13 +31,14 @@ static hl_value *shape_value(hl_parser *p, hl_range range, const hl_shape *shape
 static bool read_dimension(hl_parser *p, const hl_value *dim, int64_t *out)
 {
   if (dim->kind == HL_V_UNBOUNDED)
-    return hl_error(p->diag, dim->range, HL_RULE_SHAPE_DIMENSION, "unbounded dimensions are not supported");
+    return hl_error(p->diag, dim->range, HL_RULE_SHAPE_DIMENSION,
+                    "unbounded dimensions are not supported");
   if (dim->is_negative && dim->magnitude)
-    return hl_error(p->diag, dim->range, HL_RULE_SHAPE_DIMENSION, "a dimension cannot be negative (-%" PRIu64 ")",
-                    dim->magnitude);
+    return hl_error(p->diag, dim->range, HL_RULE_SHAPE_DIMENSION,
+                    "a dimension cannot be negative (-%" PRIu64 ")", dim->magnitude);
   if (dim->magnitude > INT64_MAX)
-    return hl_error(p->diag, dim->range, HL_RULE_SHAPE_DIMENSION, "dimension %" PRIu64 " does not fit in 63 bits",
-                    dim->magnitude);
+    return hl_error(p->diag, dim->range, HL_RULE_SHAPE_DIMENSION,
+                    "dimension %" PRIu64 " does not fit in 63 bits", dim->magnitude);
   *out = (int64_t)dim->magnitude;
   return true;
 }
@@ -71,7 +73,7 @@ typedef struct layout_part {
 } layout_part;
 
 static const layout_part parts[] = {
-    {"D", true}, {"T", false}, {"L", false}, {"#", true}, {"*", true},
+    {"D", true},  {"T", false},  {"L", false}, {"#", true}, {"*", true},
     {"E", false}, {"SC", false}, {"S", false}, {"P", true}, {"M", false},
 };
 
@@ -79,7 +81,8 @@ static const layout_part *find_part(const hl_parser *p, uint32_t at, uint32_t en
 {
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     size_t length = strlen(parts[i].name);
-    if (length < end - at && !memcmp(p->text + at, parts[i].name, length) && p->text[at + length] == '(')
+    if (length < end - at && !memcmp(p->text + at, parts[i].name, length) &&
+        p->text[at + length] == '(')
       return &parts[i];
   }
   return NULL;
@@ -109,11 +112,13 @@ static bool check_suffix(hl_parser *p, hl_range suffix)
     if (!part)
       return hl_error(p->diag, rest, HL_RULE_SHAPE_LAYOUT, "unknown part of a layout");
     if (part->is_sparse)
-      return hl_error(p->diag, rest, HL_RULE_SHAPE_LAYOUT, "sparse layouts are not supported: '%s(...)'", part->name);
+      return hl_error(p->diag, rest, HL_RULE_SHAPE_LAYOUT,
+                      "sparse layouts are not supported: '%s(...)'", part->name);
     for (at += (uint32_t)strlen(part->name); at < suffix.end && p->text[at] == '(';) {
       uint32_t next = skip_parentheses(p, at, suffix.end);
       if (next == at)
-        return hl_error(p->diag, (hl_range){at, at + 1}, HL_RULE_SHAPE_LAYOUT, "this '(' is never closed");
+        return hl_error(p->diag, (hl_range){at, at + 1}, HL_RULE_SHAPE_LAYOUT,
+                        "this '(' is never closed");
       at = next;
     }
     at = hl_skip_blanks(p, at);
@@ -128,17 +133,19 @@ static bool read_order(hl_parser *p, const hl_value *layout, hl_shape *shape)
   bool is_default = true, is_seen[HL_LIMIT_RANK] = {false};
   int64_t *order = HL_ARRAY(p->arena, rank, int64_t);
   if (layout->count != rank && (layout->count || layout->name_range.begin == HL_NO_OFFSET))
-    return hl_error(p->diag, layout->range, HL_RULE_SHAPE_LAYOUT, "the layout has %d entr%s, the shape has rank %d",
-                    layout->count, layout->count == 1 ? "y" : "ies", rank);
+    return hl_error(p->diag, layout->range, HL_RULE_SHAPE_LAYOUT,
+                    "the layout has %d entr%s, the shape has rank %d", layout->count,
+                    layout->count == 1 ? "y" : "ies", rank);
   int i = 0;
   for (const hl_value *entry = layout->first; entry; entry = entry->next, i++) {
     if (entry->is_negative || entry->magnitude >= (uint64_t)rank)
-      return hl_error(p->diag, entry->range, HL_RULE_SHAPE_LAYOUT, "the layout names dimension %s%" PRIu64 " of rank %d",
+      return hl_error(p->diag, entry->range, HL_RULE_SHAPE_LAYOUT,
+                      "the layout names dimension %s%" PRIu64 " of rank %d",
                       entry->is_negative ? "-" : "", entry->magnitude, rank);
     order[i] = (int64_t)entry->magnitude;
     if (is_seen[order[i]])
-      return hl_error(p->diag, entry->range, HL_RULE_SHAPE_LAYOUT, "the layout names dimension %" PRId64 " twice",
-                      order[i]);
+      return hl_error(p->diag, entry->range, HL_RULE_SHAPE_LAYOUT,
+                      "the layout names dimension %" PRId64 " twice", order[i]);
     is_seen[order[i]] = true;
     is_default = is_default && order[i] == rank - 1 - i;
   }
@@ -165,17 +172,20 @@ static const hl_shape *make_array(hl_parser *p, hl_range range, hl_range type, c
   if (!read_dimensions(p, dims, shape))
     return p->bad_shape;
   if (!hl_shape_is_array(shape) && dims->count) {
-    hl_error(p->diag, dims->range, HL_RULE_SHAPE_DIMENSION, "%s has no dimensions", hl_type_name(shape->element_type));
+    hl_error(p->diag, dims->range, HL_RULE_SHAPE_DIMENSION, "%s has no dimensions",
+             hl_type_name(shape->element_type));
     return p->bad_shape;
   }
   if (!hl_shape_fits(shape->element_type, shape->rank, shape->dimensions)) {
-    hl_error(p->diag, range, HL_RULE_SHAPE_SIZE, "the number of elements or bytes of this shape does not fit in 63 bits");
+    hl_error(p->diag, range, HL_RULE_SHAPE_SIZE,
+             "the number of elements or bytes of this shape does not fit in 63 bits");
     return p->bad_shape;
   }
   return !layout || read_layout(p, layout, shape) ? shape : p->bad_shape;
 }
 
-hl_value *hl_build_array(hl_parser *p, hl_range range, hl_range type, const hl_value *dims, const hl_value *layout)
+hl_value *hl_build_array(hl_parser *p, hl_range range, hl_range type, const hl_value *dims,
+                         const hl_value *layout)
 {
   hl_cached_shape *slot = cache_slot(p, range);
   if (!slot->shape || !is_same_text(p, slot->text, range)) {

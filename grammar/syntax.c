@@ -58,7 +58,8 @@ static bool is_minor(int count, const char *const *expected, const char *name)
   static const char *const never[] = {"sync", "table", "reserved", "T"};
   if (holds(4, never, name))
     return true;
-  bool has_shape = holds(count, expected, "type"), has_value = holds(count, expected, "string") && has_shape;
+  bool has_shape = holds(count, expected, "type"),
+       has_value = holds(count, expected, "string") && has_shape;
   bool is_list = holds(count, expected, "','") && holds(count, expected, "')'");
   if (!strcmp(name, "'('"))
     return has_shape || is_list; /* of a tuple shape, of a nested call */
@@ -104,15 +105,18 @@ static const char *shown(const hl_parser *p, hl_range range)
   uint32_t length = 0, all = range.end - range.begin;
   while (length < all && length < SHOWN && p->text[range.begin + length] >= ' ')
     length++;
-  return hl_arena_printf(p->arena, "%.*s%s", (int)length, p->text + range.begin, length < all ? "..." : "");
+  return hl_arena_printf(p->arena, "%.*s%s", (int)length, p->text + range.begin,
+                         length < all ? "..." : "");
 }
 
 static const char *found_in_words(const hl_parser *p, hl_range range, const char *found)
 {
   static const char *const named[][2] = {
-      {"name", "name"}, {"%name", "name"}, {"type", "type"}, {"integer", "integer"}, {"decimal", "number"},
-      {"inf", "number"}, {"string", "string"}, {"attribute", "attribute"}, {"reserved", "reserved word"},
-      {"HloModule", "word"}, {"ENTRY", "word"}, {"ROOT", "word"}, {"table", "word"}, {"bool", "word"},
+      {"name", "name"},       {"%name", "name"},          {"type", "type"},
+      {"integer", "integer"}, {"decimal", "number"},      {"inf", "number"},
+      {"string", "string"},   {"attribute", "attribute"}, {"reserved", "reserved word"},
+      {"HloModule", "word"},  {"ENTRY", "word"},          {"ROOT", "word"},
+      {"table", "word"},      {"bool", "word"},
   };
   if (!strcmp(found, "end"))
     return "end of the text";
@@ -156,7 +160,8 @@ static bool report_beginning(const mistake *m)
     return false;
   uint32_t at = hl_skip_blanks(p, 0);
   hl_range range = is_second ? (hl_range){at, hl_skip_word(p, at + 1)} : m->range;
-  hl_error(p->diag, range, HL_RULE_SYNTAX, "the text must begin with 'HloModule', 'ENTRY' or a computation");
+  hl_error(p->diag, range, HL_RULE_SYNTAX,
+           "the text must begin with 'HloModule', 'ENTRY' or a computation");
   hl_best best = {.wanted = hl_name_text(p, range), .limit = 3};
   hl_best_try(&best, "HloModule");
   hl_best_try(&best, "ENTRY");
@@ -164,8 +169,8 @@ static bool report_beginning(const mistake *m)
   return true;
 }
 
-/* Whether `name=` where both an instruction and ',' could stand is an attribute that lost its comma: it is on the line of what
- * it belongs to, or has the name of one. */
+/* Whether `name=` where both an instruction and ',' could stand is an attribute that lost its
+ * comma: it is on the line of what it belongs to, or has the name of one. */
 static bool is_attribute(const mistake *m)
 {
   const hl_parser *p = m->p;
@@ -173,7 +178,8 @@ static bool is_attribute(const mistake *m)
     return false;
   uint32_t before = p->token_before.end;
   bool is_same_line = !memchr(p->text + before, '\n', m->range.begin - before);
-  return is_same_line || hl_attr_exists(p->text + m->range.begin, m->range.end - m->range.begin - 1);
+  return is_same_line ||
+         hl_attr_exists(p->text + m->range.begin, m->range.end - m->range.begin - 1);
 }
 
 /* Where the name of an instruction is expected. */
@@ -185,14 +191,16 @@ static bool report_instruction_name(const mistake *m)
   if (found(m, "attribute") && !is_attribute(m)) {
     hl_range name = {m->range.begin, m->range.end - 1};
     const char *text = hl_name_text(p, name);
-    hl_error(p->diag, name, HL_RULE_SYNTAX, "a blank is missing between the name '%s' and '='", text);
+    hl_error(p->diag, name, HL_RULE_SYNTAX, "a blank is missing between the name '%s' and '='",
+             text);
     hl_help(p->diag, "write '%s = ...' or '%%%s=...'", text, text);
     hl_poison_name(p, name);
     return true;
   }
   if (found(m, "type")) {
     const char *text = hl_name_text(p, m->range);
-    hl_error(p->diag, m->range, HL_RULE_NAME_TYPE, "'%s' is a type and cannot name an instruction", text);
+    hl_error(p->diag, m->range, HL_RULE_NAME_TYPE, "'%s' is a type and cannot name an instruction",
+             text);
     hl_help(p->diag, "any longer name is fine, such as '%s_'", text);
     hl_poison_name(p, m->range);
     return true;
@@ -204,12 +212,14 @@ static bool report_instruction_name(const mistake *m)
 static bool report_reserved(const mistake *m)
 {
   hl_parser *p = m->p;
-  bool is_word = found(m, "reserved") || found(m, "bool") || found(m, "inf") || found(m, "table") || found(m, "ENTRY") ||
-                 found(m, "ROOT");
-  if (!is_word || !expects(m, "%name") || m->p->text[m->range.begin] == '-' || (found(m, "ENTRY") && !expects(m, "type")))
+  bool is_word = found(m, "reserved") || found(m, "bool") || found(m, "inf") || found(m, "table") ||
+                 found(m, "ENTRY") || found(m, "ROOT");
+  if (!is_word || !expects(m, "%name") || m->p->text[m->range.begin] == '-' ||
+      (found(m, "ENTRY") && !expects(m, "type")))
     return false;
   const char *text = hl_name_text(p, m->range);
-  hl_error(p->diag, m->range, HL_RULE_SYNTAX, "'%s' is a word of the language and no bare name", text);
+  hl_error(p->diag, m->range, HL_RULE_SYNTAX, "'%s' is a word of the language and no bare name",
+           text);
   hl_help(p->diag, "write '%%%s'", text);
   return true;
 }
@@ -218,8 +228,8 @@ static bool report_attribute(const mistake *m)
 {
   hl_parser *p = m->p;
   if (found(m, "name") && m->count == 1 && expects(m, "attribute") && next_byte(m) == '=') {
-    hl_error(p->diag, m->range, HL_RULE_SYNTAX, "no blank may stand between the attribute '%s' and '='",
-             hl_name_text(p, m->range));
+    hl_error(p->diag, m->range, HL_RULE_SYNTAX,
+             "no blank may stand between the attribute '%s' and '='", hl_name_text(p, m->range));
     return true;
   }
   if (found(m, "attribute") && expects(m, "','")) {
@@ -240,16 +250,20 @@ static bool report_special(const mistake *m)
     return true;
   }
   if (m->count == 1 && expects(m, "'['")) {
-    if (p->scope && hl_map_get(&p->scope->names, p->text + p->token_before.begin, p->token_before.end - p->token_before.begin))
+    if (p->scope && hl_map_get(&p->scope->names, p->text + p->token_before.begin,
+                               p->token_before.end - p->token_before.begin))
       return true; /* an instruction that is named like a type; that was said */
-    hl_error(p->diag, m->range, HL_RULE_SYNTAX, "'[' is missing behind the type: a scalar is written '%s[]'",
+    hl_error(p->diag, m->range, HL_RULE_SYNTAX,
+             "'[' is missing behind the type: a scalar is written '%s[]'",
              hl_range_text(p, p->token_before));
     return true;
   }
-  return report_beginning(m) || report_instruction_name(m) || report_reserved(m) || report_attribute(m);
+  return report_beginning(m) || report_instruction_name(m) || report_reserved(m) ||
+         report_attribute(m);
 }
 
-void hl_report_syntax(hl_parser *p, hl_range range, const char *found_name, int count, const char *const *expected)
+void hl_report_syntax(hl_parser *p, hl_range range, const char *found_name, int count,
+                      const char *const *expected)
 {
   mistake m = {p, range, found_name, count, expected};
   hl_resync(p);
@@ -259,8 +273,9 @@ void hl_report_syntax(hl_parser *p, hl_range range, const char *found_name, int 
     return;
   hl_str list = {.arena = p->arena};
   bool is_listed = list_expected(&list, count, expected);
-  hl_error(p->diag, range, HL_RULE_SYNTAX, "unexpected %s%s%s", found_in_words(p, range, found_name),
-           is_listed ? ", expected " : "", is_listed ? hl_str_text(&list) : "");
+  hl_error(p->diag, range, HL_RULE_SYNTAX, "unexpected %s%s%s",
+           found_in_words(p, range, found_name), is_listed ? ", expected " : "",
+           is_listed ? hl_str_text(&list) : "");
 }
 
 hl_best hl_best_start(const char *wanted)

@@ -78,7 +78,8 @@ bool hl_value_int64(hl_parser *p, const hl_value *value, int64_t *out)
   if (value->kind != HL_V_INT)
     return hl_value_error(p, value, "an integer");
   if (!value->is_negative && value->magnitude > INT64_MAX)
-    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE, "%" PRIu64 " does not fit in 63 bits", value->magnitude);
+    return hl_error(p->diag, value->range, HL_RULE_ATTR_VALUE,
+                    "%" PRIu64 " does not fit in 63 bits", value->magnitude);
   *out = value->is_negative ? (int64_t)(0 - value->magnitude) : (int64_t)value->magnitude;
   return true;
 }
@@ -99,7 +100,8 @@ hl_value *hl_value_attr(hl_parser *p, hl_range name, hl_value *value)
   return attr;
 }
 
-hl_value *hl_value_slice(hl_parser *p, hl_range range, hl_value *start, hl_value *limit, hl_value *stride)
+hl_value *hl_value_slice(hl_parser *p, hl_range range, hl_value *start, hl_value *limit,
+                         hl_value *stride)
 {
   hl_value *slice = hl_value_add(hl_value_add(hl_value_new(p, HL_V_SLICE, range), start), limit);
   if (stride)
@@ -108,7 +110,8 @@ hl_value *hl_value_slice(hl_parser *p, hl_range range, hl_value *start, hl_value
   return slice;
 }
 
-hl_value *hl_value_iota(hl_parser *p, hl_range range, hl_value *dims, hl_value *reshape, hl_value *permutation)
+hl_value *hl_value_iota(hl_parser *p, hl_range range, hl_value *dims, hl_value *reshape,
+                        hl_value *permutation)
 {
   hl_value *iota = hl_value_add(hl_value_add(hl_value_new(p, HL_V_IOTA, range), dims), reshape);
   if (permutation)

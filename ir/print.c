@@ -1,4 +1,5 @@
-/* print - canonical HLO text: names without '%', no operand shapes, layouts where they are not the default.
+/* print - canonical HLO text: names without '%', no operand shapes, layouts where they are not the
+ * default.
  *
  * What is printed reads back as the same module; printing that gives the same text.
  */
@@ -13,8 +14,10 @@
 static bool is_reserved(const char *name)
 {
   static const char *const reserved[] = {
-      "true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT", "FileNames", "FunctionNames", "FileLocations", "StackFrames",
-      "maximal", "replicated", "manual", "last_tile_dim_replicate", "shard_as", "shard_like", "unknown", "unreduced"};
+      "true",        "false",      "inf",        "nan",           "HloModule",
+      "ENTRY",       "ROOT",       "FileNames",  "FunctionNames", "FileLocations",
+      "StackFrames", "maximal",    "replicated", "manual",        "last_tile_dim_replicate",
+      "shard_as",    "shard_like", "unknown",    "unreduced"};
   for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
     if (!strcmp(name, reserved[i]))
       return true;
@@ -67,7 +70,8 @@ static void print_ints(hl_str *out, hl_ints list)
 
 /* --- literals --- */
 
-/* Elements from `at` on, in the braces of dimension `level` and those inside; returns the element behind them. */
+/* Elements from `at` on, in the braces of dimension `level` and those inside; returns the element
+ * behind them. */
 static int64_t print_level(hl_str *out, const hl_literal *literal, int level, int64_t at)
 {
   const hl_shape *shape = literal->shape;
@@ -203,7 +207,8 @@ static int64_t field_reversal(const hl_window_dim *dim)
 }
 
 /* ` name=1x2`, left out where all have the default. */
-static void print_sizes(hl_str *out, const hl_attr *window, const char *name, window_field *field, int64_t otherwise)
+static void print_sizes(hl_str *out, const hl_attr *window, const char *name, window_field *field,
+                        int64_t otherwise)
 {
   bool is_default = true;
   for (int i = 0; i < window->window.count; i++)
@@ -220,7 +225,8 @@ static void print_pads(hl_str *out, const hl_attr *window)
 {
   bool is_default = true;
   for (int i = 0; i < window->window.count; i++)
-    is_default = is_default && !window->window.dims[i].padding_low && !window->window.dims[i].padding_high;
+    is_default =
+        is_default && !window->window.dims[i].padding_low && !window->window.dims[i].padding_high;
   for (int i = 0; i < window->window.count && !is_default; i++) {
     hl_str_add(out, i ? "x" : " pad=");
     print_int(out, window->window.dims[i].padding_low);
@@ -242,7 +248,8 @@ static void print_window(hl_str *out, const hl_attr *window)
 }
 
 /* One part of dim_labels; '?' stands for a dimension that has no label. */
-static void print_labels(hl_str *out, const char letters[2], const int positions[2], const int *spatial, int count)
+static void print_labels(hl_str *out, const char letters[2], const int positions[2],
+                         const int *spatial, int count)
 {
   int length = (positions[0] > positions[1] ? positions[0] : positions[1]) + 1;
   for (int i = 0; i < count; i++)
@@ -386,10 +393,12 @@ static void print_attrs(hl_str *out, const hl_instruction *i)
 
 /* --- instructions --- */
 
-/* For `X-start` the computation that holds X alone: its attributes stand on the start, and it is not printed itself. */
+/* For `X-start` the computation that holds X alone: its attributes stand on the start, and it is
+ * not printed itself. */
 static const hl_computation *wrapped_body(const hl_instruction *i)
 {
-  return i->async_wrapped && i->opcode == HL_OP_ASYNC_START ? hl_attr_computation(i, HL_ATTR_CALLS) : NULL;
+  return i->async_wrapped && i->opcode == HL_OP_ASYNC_START ? hl_attr_computation(i, HL_ATTR_CALLS)
+                                                            : NULL;
 }
 
 static void print_opcode(hl_str *out, const hl_instruction *i)

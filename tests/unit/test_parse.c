@@ -1,5 +1,5 @@
-/* test_parse - what the parser makes of a text: places, names, implicit instructions, constants, limits. The messages and their
- * carets stand in tests/parse. */
+/* test_parse - what the parser makes of a text: places, names, implicit instructions, constants,
+ * limits. The messages and their carets stand in tests/parse. */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
@@ -82,10 +82,12 @@ static const char *const placed =
     "ENTRY %e (a: f32[5,5]) -> f32[1,1] {\n"
     "  %a = f32[5,5]{1,0} parameter( 0 ), metadata={op_name=\"x\"}\n"
     "  z = f32[] constant(0)\n"
-    "  w = f32[2,3] reduce-window(f32[5,5] %a, z), window={size=2x3 stride=2x1 pad=0_1x-1_0}, to_apply=add\n"
+    "  w = f32[2,3] reduce-window(f32[5,5] %a, z), window={size=2x3 stride=2x1 pad=0_1x-1_0}, "
+    "to_apply=add\n"
     "  p = f32[9,9] pad(a, z), padding=1_3x0_0_1\n"
     "  c = f32[1,2] slice(%a), slice={[0:1], [1:5:2]}\n"
-    "  ROOT %r = f32[1,1] custom-call(c, %a), custom_call_target=\"t\", called_computations={add, %add}\n"
+    "  ROOT %r = f32[1,1] custom-call(c, %a), custom_call_target=\"t\", called_computations={add, "
+    "%add}\n"
     "}\n";
 
 START_TEST(places_of_an_instruction)
@@ -122,12 +124,15 @@ START_TEST(places_of_entries)
   const hl_attr *window = hl_attr_find(find(module, "w"), HL_ATTR_WINDOW);
   ck_assert_str_eq(at(window->name_range), "window");
   ck_assert_str_eq(at(window->value_range), "{size=2x3 stride=2x1 pad=0_1x-1_0}");
-  ck_assert_str_eq(entries(window), "2x3|2x1|0_1x-1_0|-|-|-|2|2|0|1|2x3|2x3|2x3|3|1|-1|0|2x3|2x3|2x3");
+  ck_assert_str_eq(entries(window),
+                   "2x3|2x1|0_1x-1_0|-|-|-|2|2|0|1|2x3|2x3|2x3|3|1|-1|0|2x3|2x3|2x3");
   ck_assert_int_eq(window->window.dims[1].padding_low, -1);
   ck_assert_str_eq(entries(hl_attr_find(find(module, "p"), HL_ATTR_PADDING)), "1|3|3|0|0|1");
   ck_assert_str_eq(entries(hl_attr_find(find(module, "c"), HL_ATTR_SLICE)), "0|1|1|1|5|2");
-  ck_assert_str_eq(entries(hl_attr_find(find(module, "r"), HL_ATTR_CALLED_COMPUTATIONS)), "add|%add");
-  ck_assert_str_eq(hl_attr_find(module->entry->parameters[0], HL_ATTR_METADATA)->text, "{op_name=\"x\"}");
+  ck_assert_str_eq(entries(hl_attr_find(find(module, "r"), HL_ATTR_CALLED_COMPUTATIONS)),
+                   "add|%add");
+  ck_assert_str_eq(hl_attr_find(module->entry->parameters[0], HL_ATTR_METADATA)->text,
+                   "{op_name=\"x\"}");
 }
 END_TEST
 
@@ -135,7 +140,8 @@ END_TEST
 
 START_TEST(operands_are_linked)
 {
-  hl_module *module = load("ENTRY e { a = f32[] parameter(1) b = f32[] parameter(0) c = f32[] add(a, a) ROOT d = f32[] add(c, b) }");
+  hl_module *module = load("ENTRY e { a = f32[] parameter(1) b = f32[] parameter(0) c = f32[] "
+                           "add(a, a) ROOT d = f32[] add(c, b) }");
   const hl_instruction *a = find(module, "a");
   ck_assert_ptr_eq(module->entry->parameters[1], a);
   ck_assert_int_eq(a->user_count, 1);
@@ -148,9 +154,11 @@ END_TEST
 
 START_TEST(elements_and_nested_operands)
 {
-  hl_module *module = load("ENTRY e { p = (f32[2], (s32[], f32[3])) parameter(0) negate.7 = f32[2] negate(p#0)\n"
-                           "ROOT r = f32[3] add(f32[3] negate(p#1#1), p#1#1) }");
-  const hl_instruction *r = module->entry->root, *inner = r->operands[0], *element = inner->operands[0];
+  hl_module *module =
+      load("ENTRY e { p = (f32[2], (s32[], f32[3])) parameter(0) negate.7 = f32[2] negate(p#0)\n"
+           "ROOT r = f32[3] add(f32[3] negate(p#1#1), p#1#1) }");
+  const hl_instruction *r = module->entry->root, *inner = r->operands[0],
+                       *element = inner->operands[0];
   ck_assert_int_eq(inner->opcode, HL_OP_NEGATE);
   ck_assert_int_eq(element->opcode, HL_OP_GET_TUPLE_ELEMENT);
   ck_assert_str_eq(hl_shape_text(arena, element->shape), "f32[3]");
@@ -164,9 +172,10 @@ END_TEST
 
 START_TEST(inline_bodies_come_first)
 {
-  hl_module *module = load("f { x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply={ a = f32[] parameter(0)\n"
-                           "ROOT b = f32[] call(a), to_apply={ ROOT c = f32[] parameter(0) } } }\n"
-                           "ENTRY e { x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=f }");
+  hl_module *module =
+      load("f { x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply={ a = f32[] parameter(0)\n"
+           "ROOT b = f32[] call(a), to_apply={ ROOT c = f32[] parameter(0) } } }\n"
+           "ENTRY e { x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=f }");
   const char *roots[] = {"c", "b", "y", "y"};
   int i = 0;
   for (const hl_computation *c = module->first; c; c = c->next)
@@ -179,9 +188,10 @@ END_TEST
 
 START_TEST(async_sugar_has_a_body)
 {
-  hl_module *module = load("ENTRY e { a = f32[4] parameter(0)\n"
-                           "s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[0:2]}, async_execution_thread=\"t\"\n"
-                           "u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }");
+  hl_module *module = load(
+      "ENTRY e { a = f32[4] parameter(0)\n"
+      "s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[0:2]}, async_execution_thread=\"t\"\n"
+      "u = ((f32[4]), f32[2], u32[]) slice-update(s) ROOT d = f32[2] slice-done(u) }");
   const hl_instruction *start = find(module, "s");
   const hl_computation *body = hl_attr_computation(start, HL_ATTR_CALLS);
   ck_assert_int_eq(start->opcode, HL_OP_ASYNC_START);
@@ -200,24 +210,27 @@ END_TEST
 
 START_TEST(replica_groups_of_the_iota_form)
 {
-  hl_module *module = load("add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
-                           "ENTRY e { a = f32[4] parameter(0)\n"
-                           "b = f32[4] all-reduce(a), replica_groups=[2,3]<=[3,2]T(1,0), to_apply=add\n"
-                           "ROOT c = f32[4] all-reduce(b), replica_groups=mesh[x=2] , to_apply=add }");
+  hl_module *module =
+      load("add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
+           "ENTRY e { a = f32[4] parameter(0)\n"
+           "b = f32[4] all-reduce(a), replica_groups=[2,3]<=[3,2]T(1,0), to_apply=add\n"
+           "ROOT c = f32[4] all-reduce(b), replica_groups=mesh[x=2] , to_apply=add }");
   const hl_attr *groups = hl_attr_find(find(module, "b"), HL_ATTR_REPLICA_GROUPS);
   const int64_t wanted[2][3] = {{0, 2, 4}, {1, 3, 5}};
   ck_assert_str_eq(groups->lists.text, "[2,3]<=[3,2]T(1,0)");
   ck_assert_int_eq(groups->lists.count, 2);
   for (int i = 0; i < 2; i++)
     ck_assert_mem_eq(groups->lists.values[i].values, wanted[i], sizeof wanted[i]);
-  ck_assert_str_eq(hl_attr_find(module->entry->root, HL_ATTR_REPLICA_GROUPS)->lists.text, "mesh[x=2]");
+  ck_assert_str_eq(hl_attr_find(module->entry->root, HL_ATTR_REPLICA_GROUPS)->lists.text,
+                   "mesh[x=2]");
 }
 END_TEST
 
 START_TEST(dimension_labels)
 {
-  hl_module *module = load("ENTRY e { a = f32[1,2,8,8] parameter(0) k = f32[3,3,2,6] parameter(1)\n"
-                           "ROOT c = f32[1,6,6,6] convolution(a, k), window={size=3x3}, dim_labels=bf10_01io->?b1f0 }");
+  hl_module *module = load(
+      "ENTRY e { a = f32[1,2,8,8] parameter(0) k = f32[3,3,2,6] parameter(1)\n"
+      "ROOT c = f32[1,6,6,6] convolution(a, k), window={size=3x3}, dim_labels=bf10_01io->?b1f0 }");
   const hl_dim_labels *l = hl_attr_find(module->entry->root, HL_ATTR_DIM_LABELS)->labels;
   ck_assert_int_eq(l->spatial_count, 2);
   ck_assert_int_eq(l->input_feature, 1);
@@ -231,8 +244,10 @@ END_TEST
 
 START_TEST(header_attributes)
 {
-  hl_module *module = load("HloModule m, is_scheduled=true, replica_count=2, entry_computation_layout={(f32[2,3]{0,1})->(f32[])},\n"
-                           "input_output_alias={ {0,1}: (0, {2}, must-alias), {}: (1, {}) }, alias_passthrough_params=true\n"
+  hl_module *module = load("HloModule m, is_scheduled=true, replica_count=2, "
+                           "entry_computation_layout={(f32[2,3]{0,1})->(f32[])},\n"
+                           "input_output_alias={ {0,1}: (0, {2}, must-alias), {}: (1, {}) }, "
+                           "alias_passthrough_params=true\n"
                            "FileNames\n1 \"a\"\n\nENTRY e { ROOT a = f32[] parameter(0) }");
   ck_assert(module->is_scheduled);
   ck_assert_int_eq(module->replica_count, 2);
@@ -255,7 +270,9 @@ static const struct {
   uint64_t bits[4];
 } constants[] = {
     {"f32[4]", "{1, -0, -.5, 1.5e1}", {0x3f800000, 0x80000000, 0xbf000000, 0x41700000}},
-    {"f32[4]", "{nan, -nan, nan(0x1), -nan(0x7fffff)}", {0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff}},
+    {"f32[4]",
+     "{nan, -nan, nan(0x1), -nan(0x7fffff)}",
+     {0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff}},
     {"f32[2]", "{1e-45, 3.4028235e38}", {1, 0x7f7fffff}},
     {"f32[2]", "{16777217, 16777219}", {0x4b800000, 0x4b800002}},
     /* read as f64 first, which is half way between two f32 (language reference, section 4) */
@@ -271,7 +288,9 @@ static const struct {
     {"pred[4]", "{true, false, 7, 0}", {1, 0, 1, 0}},
     {"s4[2]", "{-8, 7}", {0xf8, 7}},
     {"u4[1]", "{15}", {15}},
-    {"s64[2]", "{-9223372036854775808, 9223372036854775807}", {0x8000000000000000, 0x7fffffffffffffff}},
+    {"s64[2]",
+     "{-9223372036854775808, 9223372036854775807}",
+     {0x8000000000000000, 0x7fffffffffffffff}},
     {"u64[1]", "{18446744073709551615}", {0xffffffffffffffff}},
     {"c64[1]", "{(nan, -inf)}", {0x7fc00000, 0xff800000}},
     {"c128[]", "( 1 , -2.5 )", {0x3ff0000000000000, 0xc004000000000000}},
@@ -280,7 +299,8 @@ static const struct {
 
 START_TEST(constants_are_read)
 {
-  const char *text = hl_arena_printf(arena, "ENTRY e { ROOT c = %s constant(%s) }", constants[_i].shape, constants[_i].text);
+  const char *text = hl_arena_printf(arena, "ENTRY e { ROOT c = %s constant(%s) }",
+                                     constants[_i].shape, constants[_i].text);
   const hl_literal *literal = load(text)->entry->root->literal;
   const hl_shape *shape = literal->shape;
   int64_t count = hl_shape_elements(shape) * (hl_is_complex(shape->element_type) ? 2 : 1);
@@ -291,9 +311,10 @@ END_TEST
 
 START_TEST(empty_and_elided_constants)
 {
-  hl_module *module = load("ENTRY e { a = f32[2,0,3] constant({{}, {}}) b = f32[0,2] constant({})\n"
-                           "c = f32[1000000000,4] constant({ ... }) d = f32[12] constant({1, 2, ...})\n"
-                           "ROOT t = (f32[2], s32[]) constant(({...}, 7)) }");
+  hl_module *module =
+      load("ENTRY e { a = f32[2,0,3] constant({{}, {}}) b = f32[0,2] constant({})\n"
+           "c = f32[1000000000,4] constant({ ... }) d = f32[12] constant({1, 2, ...})\n"
+           "ROOT t = (f32[2], s32[]) constant(({...}, 7)) }");
   ck_assert(!find(module, "a")->literal->is_elided);
   ck_assert(find(module, "c")->literal->is_elided && find(module, "d")->literal->is_elided);
   ck_assert_ptr_null(find(module, "d")->literal->data);
@@ -321,7 +342,9 @@ START_TEST(decimals_are_exact)
     if (!isfinite(wanted))
       continue;
     hl_arena_reset(arena);
-    const hl_literal *got = load(hl_arena_printf(arena, "ENTRY e { ROOT c = f64[] constant(%s) }", number))->entry->root->literal;
+    const hl_literal *got =
+        load(hl_arena_printf(arena, "ENTRY e { ROOT c = f64[] constant(%s) }", number))
+            ->entry->root->literal;
     ck_assert_msg(!memcmp(got->data, &wanted, sizeof wanted), "%s", number);
   }
 }
@@ -329,8 +352,10 @@ END_TEST
 
 START_TEST(strings_are_unescaped)
 {
-  hl_module *module = load("ENTRY e { ROOT c = f32[] custom-call(), custom_call_target='\\x41\\102\\n\\t\\\\\\'\"\\?' }");
-  ck_assert_str_eq(hl_attr_find(module->entry->root, HL_ATTR_CUSTOM_CALL_TARGET)->text, "AB\n\t\\'\"?");
+  hl_module *module = load("ENTRY e { ROOT c = f32[] custom-call(), "
+                           "custom_call_target='\\x41\\102\\n\\t\\\\\\'\"\\?' }");
+  ck_assert_str_eq(hl_attr_find(module->entry->root, HL_ATTR_CUSTOM_CALL_TARGET)->text,
+                   "AB\n\t\\'\"?");
 }
 END_TEST
 
@@ -355,16 +380,19 @@ static const struct {
     {"ENTRY e { a = f32[2] transpose(), dimensions=", "{", "", "[limit]", 100000},
     {"ENTRY e { a = f32[] constant(", "{", "", "[literal-nesting]", 100000},
     {"ENTRY e { a = constant(", "(", "", "[literal-shape]", 100000},
-    {"ENTRY e { a = f32[] call(), to_apply=", "{ x = f32[] call(), to_apply=", "", "[limit]", 100000},
+    {"ENTRY e { a = f32[] call(), to_apply=", "{ x = f32[] call(), to_apply=", "", "[limit]",
+     100000},
     {"ENTRY e { a = f32[", "1,", "1] parameter(0) }", "[limit]", 100000},
     {"ENTRY e { ", "a", " = f32[] parameter(0) }", "[limit]", HL_LIMIT_NAME_BYTES + 1},
     {"ENTRY e { a = f32[] parameter(0) ", "/* ", "", "[lex-comment]", 100000},
-    {"ENTRY e { a = f32[] custom-call(), custom_call_target=\"", "\\\"", "", "[lex-string]", 100000},
+    {"ENTRY e { a = f32[] custom-call(), custom_call_target=\"", "\\\"", "", "[lex-string]",
+     100000},
 };
 
 START_TEST(deep_nesting_is_a_message)
 {
-  const char *text = hl_arena_printf(arena, "%s%s%s", deep[_i].before, repeat(deep[_i].repeated, deep[_i].count), deep[_i].behind);
+  const char *text = hl_arena_printf(arena, "%s%s%s", deep[_i].before,
+                                     repeat(deep[_i].repeated, deep[_i].count), deep[_i].behind);
   ck_assert_ptr_null(load_bytes(text, strlen(text)));
   ck_assert_msg(strstr(messages(), deep[_i].label) != NULL, "%s", messages());
 }
@@ -405,12 +433,16 @@ END_TEST
 START_TEST(cut_anywhere)
 {
   static const char text[] =
-      "HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[]}, input_output_alias={ {0}: (0, {}) }\n"
+      "HloModule m, is_scheduled=true, entry_computation_layout={(f32[2]{0})->f32[]}, "
+      "input_output_alias={ {0}: (0, {}) }\n"
       "FileNames\n1 \"a\"\nFileLocations\n1 {line=3}\n"
-      "f (x: f32[]) -> f32[] { ROOT %x = f32[] parameter(0), metadata={a='b'} }, execution_thread=\"t\"\n"
-      "ENTRY e { a = (f32[2]{0:T(2)}, s32[]) parameter(0) /* c */ b = f32[2] constant({1.5e3, -nan(0x1)})\n"
+      "f (x: f32[]) -> f32[] { ROOT %x = f32[] parameter(0), metadata={a='b'} }, "
+      "execution_thread=\"t\"\n"
+      "ENTRY e { a = (f32[2]{0:T(2)}, s32[]) parameter(0) /* c */ b = f32[2] constant({1.5e3, "
+      "-nan(0x1)})\n"
       "c = f32[2] add(f32[2] %a#0, negate(b)), control-predecessors={a}\n"
-      "w = f32[2] reduce-window(c, b), window={size=2 pad=0_1}, to_apply={ ROOT y = f32[] parameter(0) }\n"
+      "w = f32[2] reduce-window(c, b), window={size=2 pad=0_1}, to_apply={ ROOT y = f32[] "
+      "parameter(0) }\n"
       "d = f32[2] slice(c), slice={[0:2:1]}, backend_config={\"k\":\"}\"} // end\n"
       "g = f32[2] all-gather(c), replica_groups=[1,2]<=[2]T(0), dimensions={0}\n"
       "ROOT t = f32[] custom-call(d), custom_call_target=\"x\", dim_labels=bf_io->bf }\n";

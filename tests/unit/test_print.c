@@ -1,4 +1,5 @@
-/* test_print - the law of the printer: its text reads back as the same module, and prints the same again. */
+/* test_print - the law of the printer: its text reads back as the same module, and prints the same
+ * again. */
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -53,7 +54,8 @@ static void same_shape(const hl_shape *a, const hl_shape *b)
   ck_assert(hl_shape_equal(a, b));
   for (int i = 0; i < a->rank; i++) {
     ck_assert_int_eq(a->is_dynamic && a->is_dynamic[i], b->is_dynamic && b->is_dynamic[i]);
-    ck_assert_int_eq(a->minor_to_major ? a->minor_to_major[i] : -1, b->minor_to_major ? b->minor_to_major[i] : -1);
+    ck_assert_int_eq(a->minor_to_major ? a->minor_to_major[i] : -1,
+                     b->minor_to_major ? b->minor_to_major[i] : -1);
   }
   ck_assert(same_text(a->layout_suffix, b->layout_suffix));
   for (int i = 0; i < a->tuple_count; i++)
@@ -102,7 +104,8 @@ static void same_attr(const hl_attr *a, const hl_attr *b)
       const hl_window_dim *x = &a->window.dims[i], *y = &b->window.dims[i];
       ck_assert(x->size == y->size && x->stride == y->stride && x->padding_low == y->padding_low);
       ck_assert(x->padding_high == y->padding_high && x->base_dilation == y->base_dilation);
-      ck_assert(x->window_dilation == y->window_dilation && x->window_reversal == y->window_reversal);
+      ck_assert(x->window_dilation == y->window_dilation &&
+                x->window_reversal == y->window_reversal);
     }
     break;
   default:
@@ -184,7 +187,8 @@ static const char *slurp(const char *path)
 static const char *beside(const char *relative)
 {
   const char *slash = strrchr(__FILE__, '/');
-  return hl_arena_printf(arena, "%.*s/%s", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", relative);
+  return hl_arena_printf(arena, "%.*s/%s", slash ? (int)(slash - __FILE__) : 1,
+                         slash ? __FILE__ : ".", relative);
 }
 
 static const char *const folders[] = {"../verify/ok", "../../examples"};
@@ -212,21 +216,32 @@ END_TEST
 static const char *const texts[] = {
     "ENTRY e { ROOT a = f32[<=8,3]{0,1:T(8,128)E(4)} parameter(0) }",
     "ENTRY e { ROOT a = ((), (f32[2]{0:S(1)}, token[])) parameter(0) }",
-    "HloModule %nan, is_scheduled=true, replica_count=2, num_partitions=3, buffer_donor={ (0, {1}) }\n"
-    "StackFrames\n1 {a=1}\nENTRY %true { ROOT %inf = f32[] parameter(0) }, execution_thread=\"a\\\"b\\n\\x01\"",
-    "ENTRY e { a = f32[4] parameter(0) s = ((f32[4]), f32[2], u32[]) slice-start(a), slice={[0:4:2]},\n"
+    "HloModule %nan, is_scheduled=true, replica_count=2, num_partitions=3, buffer_donor={ (0, {1}) "
+    "}\n"
+    "StackFrames\n1 {a=1}\nENTRY %true { ROOT %inf = f32[] parameter(0) }, "
+    "execution_thread=\"a\\\"b\\n\\x01\"",
+    "ENTRY e { a = f32[4] parameter(0) s = ((f32[4]), f32[2], u32[]) slice-start(a), "
+    "slice={[0:4:2]},\n"
     "async_execution_thread=\"t\" ROOT d = f32[2] slice-done(s) }",
-    "ENTRY e { a = f32[4] parameter(0) b = multiply(a, negate(a)) ROOT c = f32[4] call(b), to_apply={ x = f32[4] parameter(0) } }",
-    "ENTRY e { a = f32[3] constant({nan(0x12345), -nan, -0}) b = c64[1] constant({(-nan(0x1), -inf)})\n"
-    "c = f16[2] constant({-nan(0x3ff), 6e-8}) d = f8e4m3fn[2] constant({nan, -nan}) f = f64[] constant(nan(0xfffffffffffff))\n"
+    "ENTRY e { a = f32[4] parameter(0) b = multiply(a, negate(a)) ROOT c = f32[4] call(b), "
+    "to_apply={ x = f32[4] parameter(0) } }",
+    "ENTRY e { a = f32[3] constant({nan(0x12345), -nan, -0}) b = c64[1] constant({(-nan(0x1), "
+    "-inf)})\n"
+    "c = f16[2] constant({-nan(0x3ff), 6e-8}) d = f8e4m3fn[2] constant({nan, -nan}) f = f64[] "
+    "constant(nan(0xfffffffffffff))\n"
     "g = f8e5m2[] constant(nan(0x1)) ROOT h = s2[2] constant({-2, 1}) }",
-    "ENTRY e { a = f32[2,0] constant({{}, {}}) b = f32[12] constant({...}) ROOT c = (f32[1], pred[]) constant(({1}, true)) }",
-    "ENTRY e { a = f32[4] parameter(0) b = f32[4] batch-norm-inference(a, a, a, a, a), epsilon=1e-05, feature_index=0\n"
+    "ENTRY e { a = f32[2,0] constant({{}, {}}) b = f32[12] constant({...}) ROOT c = (f32[1], "
+    "pred[]) constant(({1}, true)) }",
+    "ENTRY e { a = f32[4] parameter(0) b = f32[4] batch-norm-inference(a, a, a, a, a), "
+    "epsilon=1e-05, feature_index=0\n"
     "ROOT c = f32[9] pad(a, b), padding=-1_2_3 }",
-    "ENTRY e { a = f32[4] parameter(0) b = f32[4] sort(a), dimensions={0}, is_stable=1, to_apply={ p = f32[] parameter(0)\n"
+    "ENTRY e { a = f32[4] parameter(0) b = f32[4] sort(a), dimensions={0}, is_stable=1, to_apply={ "
+    "p = f32[] parameter(0)\n"
     "q = f32[] parameter(1) ROOT r = pred[] compare(p, q), direction=LT, type=TOTALORDER }\n"
-    "ROOT c = f32[4] custom-call(b), custom_call_target=\"\\001\\\\\\\"'\", window={size=1x2 rhs_reversal=0x1}, dim_labels=b?0f_0?io->b0f,\n"
-    "operand_layout_constraints={f32[4]{0}}, control-predecessors={a, b}, schedule=SCHEDULE_NONE, sharding={{replicated}, {manual}} }",
+    "ROOT c = f32[4] custom-call(b), custom_call_target=\"\\001\\\\\\\"'\", window={size=1x2 "
+    "rhs_reversal=0x1}, dim_labels=b?0f_0?io->b0f,\n"
+    "operand_layout_constraints={f32[4]{0}}, control-predecessors={a, b}, schedule=SCHEDULE_NONE, "
+    "sharding={{replicated}, {manual}} }",
 };
 
 START_TEST(law_holds_for_texts)
@@ -238,10 +253,12 @@ END_TEST
 START_TEST(one_instruction)
 {
   const hl_module *module =
-      load("t", "ENTRY e { %a = f32[2,3]{1,0} parameter(0) ROOT %b = f32[3,2]{0,1} transpose(f32[2,3] %a), metadata={x=1}, dimensions={1,0} }");
+      load("t", "ENTRY e { %a = f32[2,3]{1,0} parameter(0) ROOT %b = f32[3,2]{0,1} "
+                "transpose(f32[2,3] %a), metadata={x=1}, dimensions={1,0} }");
   hl_str out = {.arena = arena};
   hl_instruction_print(&out, module->entry->root);
-  ck_assert_str_eq(hl_str_text(&out), "b = f32[3,2]{0,1} transpose(a), dimensions={1,0}, metadata={x=1}");
+  ck_assert_str_eq(hl_str_text(&out),
+                   "b = f32[3,2]{0,1} transpose(a), dimensions={1,0}, metadata={x=1}");
 }
 END_TEST
 
