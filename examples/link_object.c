@@ -38,13 +38,13 @@ static void draw(void)
   }
 }
 
-static double surest(void)
+/* The probability of the chosen class at the point where it is lowest: on the border of two classes. */
+static double least_sure(void)
 {
-  double best = 0;
+  double least = 1;
   for (int i = 0; i < POINTS; i++)
-    for (int c = 0; c < CLASSES; c++)
-      best = probabilities[i][c] > best ? probabilities[i][c] : best;
-  return best;
+    least = probabilities[i][labels[i]] < least ? probabilities[i][labels[i]] : least;
+  return least;
 }
 
 int main(void)
@@ -58,6 +58,6 @@ int main(void)
   }
   printf("mlp%s\n", mlp_signature);
   draw();
-  printf("surest: %.4f\n", surest());
+  printf("least sure: %.4f\n", least_sure());
   return 0;
 }

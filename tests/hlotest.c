@@ -1,7 +1,7 @@
 /* hlotest.c - runs the text tests: modules with what hlo-lite must make of them written beside
  * them.
  *
- *   hlotest [--update] [-v] HLO-LITE FILE|FOLDER...
+ *   hlotest [--update] [-v] [--checksums FLAGS] HLO-LITE FILE|FOLDER...
  *
  * The format is described in tests/README.md. Each case is written to a folder of its own and given
  * to the built command as a user would, without a shell: what is tested is what users type. Nothing
@@ -27,6 +27,7 @@ typedef struct runner {
   const char *program; /* absolute */
   char folder[64];
   bool update, verbose;
+  const char *checksum_flags; /* NULL: test; else run with these flags and print checksums */
   int passed, failed;
 } runner;
 
@@ -304,12 +305,15 @@ static bool run_variant(const runner *r, test_case *c, run_case *run, const char
   hl_npy got[MOST_ARRAYS] = {0};
   add_word(&w, r->program);
   split_words(&w, c->command);
-  if (*flag)
-    add_word(&w, flag);
+  words more = {0};
+  split_words(&more, flag);
+  for (int i = 0; i < more.count; i++)
+    add_word(&w, more.list[i]);
   add_word(&w, "case.hlo");
   add_run_words(c, run, &w);
   int status = run_program(r, c, &w);
   free(w.memory);
+  free(more.memory);
   if (status > 0)
     fault(c, "run %s: exit status %d\n%s", flag, status, c->error);
   if (status != 0)
@@ -322,14 +326,39 @@ static bool run_variant(const runner *r, test_case *c, run_case *run, const char
   return *c->faults == '\0';
 }
 
-static void run_values(const runner *r, test_case *c)
+/* FNV-1a over the bytes of all results. */
+static uint64_t checksum(const hl_npy *list, int count)
+{
+  uint64_t hash = UINT64_C(14695981039346656037);
+  for (int i = 0; i < count; i++)
+    for (size_t k = 0; k < list[i].bytes; k++)
+      hash = (hash ^ ((const unsigned char *)list[i].data)[k]) * UINT64_C(1099511628211);
+  return hash;
+}
+
+static void print_checksum(const runner *r, test_case *c, run_case *run)
+{
+  if (run_variant(r, c, run, r->checksum_flags))
+    printf("%016llx %s:%d\n", (unsigned long long)checksum(run->first, run->first_count), c->path,
+           c->begin + 1);
+}
+
+static void run_variants(const runner *r, test_case *c, run_case *run)
 {
   static const char *const flags[] = {"", "-O0", "--check"};
-  run_case *run = checked(calloc(1, sizeof *run));
-  prepare_run(r, c, run);
   for (size_t i = 0; i < sizeof flags / sizeof *flags && *c->faults == '\0'; i++)
     if (!run_variant(r, c, run, flags[i]))
       break;
+}
+
+static void run_values(const runner *r, test_case *c)
+{
+  run_case *run = checked(calloc(1, sizeof *run));
+  prepare_run(r, c, run);
+  if (r->checksum_flags)
+    print_checksum(r, c, run);
+  else
+    run_variants(r, c, run);
   for (int i = 0; i < MOST_ARRAYS; i++) {
     hl_npy_free(&run->expected[i]);
     hl_npy_free(&run->first[i]);
@@ -352,7 +381,7 @@ static void run_case_text(runner *r, test_case *c)
   write_module(r, c);
   if (*c->faults == '\0' && has_variants(c))
     run_values(r, c);
-  else if (*c->faults == '\0')
+  else if (*c->faults == '\0' && !r->checksum_flags)
     run_plain(r, c);
   bool ok = *c->faults == '\0';
   r->passed += ok;
@@ -477,12 +506,14 @@ int main(int argc, char **argv)
   for (; i < argc && argv[i][0] == '-'; i++) {
     r.update |= strcmp(argv[i], "--update") == 0;
     r.verbose |= strcmp(argv[i], "-v") == 0;
+    if (strcmp(argv[i], "--checksums") == 0 && i + 1 < argc)
+      r.checksum_flags = argv[++i];
   }
   char *program = i < argc ? realpath(argv[i++], NULL) : NULL;
   const char *temporary = getenv("TMPDIR");
   snprintf(r.folder, sizeof r.folder, "%s/hlotest-XXXXXX", temporary ? temporary : "/tmp");
   if (!program || i == argc || !mkdtemp(r.folder)) {
-    fputs("usage: hlotest [--update] [-v] HLO-LITE FILE|FOLDER...\n", stderr);
+    fputs("usage: hlotest [--update] [-v] [--checksums FLAGS] HLO-LITE FILE|FOLDER...\n", stderr);
     return 2;
   }
   r.program = program;
