@@ -8,6 +8,30 @@
 
 static hlo_context *context;
 
+/* glibc's allocator with a countdown: the one allocation at which it ends fails. Sanitizers bring
+ * an allocator of their own. */
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define CAN_FAIL_ALLOCATIONS 1
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+static long allocations_left = -1;
+
+static int fails_now(void)
+{
+  return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *malloc(size_t bytes)
+{
+  return fails_now() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+  return fails_now() ? NULL : __libc_calloc(count, bytes);
+}
+#endif
+
 static void setup(void)
 {
   context = hlo_context_new();
@@ -233,6 +257,33 @@ START_TEST(several_live_at_once)
 }
 END_TEST
 
+#ifdef CAN_FAIL_ALLOCATIONS
+/* Each allocation of parsing and printing fails in turn: always a message, never a crash, and the
+ * context is as good as before. */
+START_TEST(memory_may_run_out)
+{
+  hlo_module *module = NULL;
+  const char *text = NULL;
+  long n = 0;
+  for (; !text && n < 10000; n++) {
+    allocations_left = n;
+    module = parse(softmax);
+    text = module ? hlo_module_text(context, module) : NULL;
+    allocations_left = -1;
+    if (text)
+      break;
+    ck_assert_uint_eq(hlo_message_count(context), 1);
+    ck_assert_str_eq(hlo_message_at(context, 0).text, "out of memory");
+    ck_assert_str_eq(hlo_messages(context), "error: out of memory\n");
+    hlo_module_free(module);
+  }
+  ck_assert_int_gt(n, 3);
+  ck_assert_ptr_nonnull(text);
+  hlo_module_free(module);
+}
+END_TEST
+#endif
+
 int main(void)
 {
   Suite *suite = suite_create("api");
@@ -248,6 +299,9 @@ int main(void)
   tcase_add_test(t, executables_are_shared);
   tcase_add_test(t, refuses_a_bad_workspace);
   tcase_add_test(t, several_live_at_once);
+#ifdef CAN_FAIL_ALLOCATIONS
+  tcase_add_test(t, memory_may_run_out);
+#endif
   suite_add_tcase(suite, t);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_NORMAL);
