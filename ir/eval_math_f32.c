@@ -1,4 +1,5 @@
-/* eval_math_f32.c - the mathematical functions in f32: the common steps with the parameters of the type. */
+/* eval_math_f32.c - the mathematical functions in f32: the common steps with the parameters of the
+ * type. */
 #define REAL float
 #define UINT uint32_t
 #define SINT int32_t

@@ -1,4 +1,5 @@
-/* eval_math_f64.c - the mathematical functions in f64: the common steps with the parameters of the type. */
+/* eval_math_f64.c - the mathematical functions in f64: the common steps with the parameters of the
+ * type. */
 #define REAL double
 #define UINT uint64_t
 #define SINT int64_t

@@ -3,7 +3,9 @@
 
 #include <stddef.h>
 
+/* clang-format off */
 #define LIST(...) {__VA_ARGS__}
+/* clang-format on */
 #define COUNT(...) (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 static const struct {
@@ -19,14 +21,13 @@ static const double constants[HL_MATH_CONST_COUNT][2] = {
 #include "math.def"
 };
 
-#define HL_MATH_POLY(id, f32, f64) \
-  static const double poly_##id##_f32[] = LIST f32; \
+#define HL_MATH_POLY(id, f32, f64)                                                                 \
+  static const double poly_##id##_f32[] = LIST f32;                                                \
   static const double poly_##id##_f64[] = LIST f64;
 #include "math.def"
 
 static const hl_math_coefficients polynomials[HL_MATH_POLY_COUNT][2] = {
-#define HL_MATH_POLY(id, f32, f64) \
-  {{poly_##id##_f32, COUNT f32}, {poly_##id##_f64, COUNT f64}},
+#define HL_MATH_POLY(id, f32, f64) {{poly_##id##_f32, COUNT f32}, {poly_##id##_f64, COUNT f64}},
 #include "math.def"
 };
 
@@ -41,9 +42,9 @@ static const struct {
   double exponent;
   hl_math_fn fn;
 } powers[] = {
-    {0.5, HL_MATH_POW_0_5},   {1, HL_MATH_POW_1},   {1.5, HL_MATH_POW_1_5},
-    {2, HL_MATH_POW_2},       {3, HL_MATH_POW_3},   {-0.5, HL_MATH_POW_M0_5},
-    {-1, HL_MATH_POW_M1},     {-1.5, HL_MATH_POW_M1_5},
+    {0.5, HL_MATH_POW_0_5}, {1, HL_MATH_POW_1},       {1.5, HL_MATH_POW_1_5},
+    {2, HL_MATH_POW_2},     {3, HL_MATH_POW_3},       {-0.5, HL_MATH_POW_M0_5},
+    {-1, HL_MATH_POW_M1},   {-1.5, HL_MATH_POW_M1_5},
 };
 
 const char *hl_math_name(hl_math_fn fn)

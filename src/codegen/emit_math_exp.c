@@ -1,4 +1,5 @@
-/* emit_math_exp - exp, expm1, tanh, logistic, sinh, cosh, erf; the steps of ir/eval_math_exp.inc. */
+/* emit_math_exp - exp, expm1, tanh, logistic, sinh, cosh, erf; the steps of ir/eval_math_exp.inc.
+ */
 #include "emit_math_internal.h"
 
 static value reduce_ln2(emitter *e, value x, double offset, value *shifted)

@@ -1,9 +1,10 @@
 /* emit_math_fmod - the exact remainder of a division that truncates.
  *
- * With r = |x| and d = |y|, each round takes a multiple of D = d 2^k from r, k so that r / D is below 2^23 (f32) or 2^52:
- * the nearest integer n to the rounded quotient leaves r - n D between -D/2 and D/2 but for a last place, which a fused
- * multiply-add gives exactly, and D is added where that is negative. When k was 0 the result is below d.
- * A lane that is done stays as it is: n is 0, or 1 when r > d/2, and then r - d and r - d + d are exact.
+ * With r = |x| and d = |y|, each round takes a multiple of D = d 2^k from r, k so that r / D is
+ * below 2^23 (f32) or 2^52: the nearest integer n to the rounded quotient leaves r - n D between
+ * -D/2 and D/2 but for a last place, which a fused multiply-add gives exactly, and D is added where
+ * that is negative. When k was 0 the result is below d. A lane that is done stays as it is: n is 0,
+ * or 1 when r > d/2, and then r - d and r - d + d are exact.
  */
 #include "emit_math_internal.h"
 

@@ -1,7 +1,8 @@
-/* emit_math_internal - instructions with the type at hand, so that the steps of a function read like the formulas, and
- * the functions by family.
+/* emit_math_internal - instructions with the type at hand, so that the steps of a function read
+ * like the formulas, and the functions by family.
  *
- * Comparisons are ordered, as in C; the select after one is written so that NaN takes the side that keeps it.
+ * Comparisons are ordered, as in C; the select after one is written so that NaN takes the side that
+ * keeps it.
  */
 #ifndef HL_EMIT_MATH_INTERNAL_H
 #define HL_EMIT_MATH_INTERNAL_H
@@ -16,54 +17,34 @@ typedef LLVMValueRef value;
 
 /* emit_math.c */
 value hl_math_splat(emitter *e, value scalar);
-value hl_math_intrinsic(emitter *e, const char *name, LLVMTypeRef type, const value *args, unsigned count);
+value hl_math_intrinsic(emitter *e, const char *name, LLVMTypeRef type, const value *args,
+                        unsigned count);
 /* Whether any lane of a comparison is true, as one i1. */
 value hl_math_any(emitter *e, value condition);
 LLVMBasicBlockRef hl_math_block(emitter *e, const char *name);
 
-/* emit_math_exp.c */
-value hl_math_exp(emitter *e, value x);
-value hl_math_expm1(emitter *e, value x);
-value hl_math_tanh(emitter *e, value x);
-value hl_math_logistic(emitter *e, value x);
-value hl_math_sinh(emitter *e, value x);
-value hl_math_cosh(emitter *e, value x);
-value hl_math_erf(emitter *e, value x);
-/* q 2^n where shifted holds n + 2 bias in its low bits. */
+/* The functions: hl_math_<name>, in emit_math_<family>.c. */
+#define HL_MATH_DECLARE_1(name) value hl_math_##name(emitter *e, value x);
+#define HL_MATH_DECLARE_2(name) value hl_math_##name(emitter *e, value x, value y);
+#define HL_MATH(id, name, arity) HL_MATH_DECLARE_##arity(name)
+#include "ir/math.def"
+
+/* emit_math_exp.c: q 2^n where shifted holds n + 2 bias in its low bits. */
 value hl_math_scale_twice(emitter *e, value q, value shifted);
 
-/* emit_math_log.c */
-value hl_math_log(emitter *e, value x);
-value hl_math_log1p(emitter *e, value x);
-value hl_math_asinh(emitter *e, value x);
-value hl_math_acosh(emitter *e, value x);
-value hl_math_atanh(emitter *e, value x);
-/* x = m 2^(biased - bias) for positive normal x, sqrt(1/2) <= m < sqrt 2; the integer is not negative for any x. */
+/* emit_math_log.c: x = m 2^(biased - bias) for positive normal x, sqrt(1/2) <= m < sqrt 2; the
+ * integer is not negative for any x. */
 value hl_math_split_exponent(emitter *e, value x, value *biased);
 /* biased - bias - offset as a real. */
 value hl_math_exponent(emitter *e, value biased, value offset);
-
-/* emit_math_trig.c, emit_math_reduce.c */
-value hl_math_sin(emitter *e, value x);
-value hl_math_cos(emitter *e, value x);
-value hl_math_tan(emitter *e, value x);
-value hl_math_asin(emitter *e, value x);
-value hl_math_acos(emitter *e, value x);
-value hl_math_atan(emitter *e, value x);
-value hl_math_atan2(emitter *e, value y, value x);
 
 /* r = high + low and the quadrant, as in ir/eval_math_trig.inc. */
 typedef struct hl_reduction {
   value high, low, quadrant;
 } hl_reduction;
-/* near where a is below TRIG_MAX or infinite or NaN, else the result of Payne and Hanek's method. */
+/* emit_math_reduce.c: near where a is below TRIG_MAX or infinite or NaN, else the result of Payne
+ * and Hanek's method. */
 hl_reduction hl_math_reduce_large(emitter *e, value a, hl_reduction near);
-
-/* emit_math_power.c, emit_math_fmod.c */
-value hl_math_cbrt(emitter *e, value x);
-value hl_math_pow(emitter *e, value x, value y);
-value hl_math_pow_root(emitter *e, hl_math_fn fn, value x); /* the constant exponents with a square root */
-value hl_math_fmod(emitter *e, value x, value y);
 
 static inline LLVMTypeRef vector_of(const emitter *e, LLVMTypeRef type)
 {
@@ -303,7 +284,8 @@ static inline value power_of_two(emitter *e, value biased)
   return real_of(e, shift_left(e, biased, fraction_bits(e)));
 }
 
-/* A small integer exactly as a real: f64 goes without the conversion, for which many targets have no vector instruction. */
+/* A small integer exactly as a real: f64 goes without the conversion, for which many targets have
+ * no vector instruction. */
 static inline value small_to_real(emitter *e, value k)
 {
   if (!e->is_f64)

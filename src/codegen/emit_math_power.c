@@ -1,4 +1,5 @@
-/* emit_math_power - cbrt, pow, pow by the constants that need a square root; the steps of ir/eval_math_power.inc. */
+/* emit_math_power - cbrt, pow, pow by the constants that need a square root; the steps of
+ * ir/eval_math_power.inc. */
 #include "emit_math_internal.h"
 
 /* One of three by rest: below 0, 0, above 0. */
@@ -131,19 +132,72 @@ static value cube_of_inverse_root(emitter *e, value x, value y)
   return choose(e, equal(e, y, real(e, 0)), real(e, 0), r);
 }
 
-value hl_math_pow_root(emitter *e, hl_math_fn fn, value x)
+static value reciprocal(emitter *e, value x)
 {
-  value zero = real(e, 0), at_minus_infinity = infinity(e), r;
-  value root = square_root(e, x);
-  if (fn == HL_MATH_POW_0_5) {
-    r = add(e, root, zero);
-  } else if (fn == HL_MATH_POW_1_5) {
-    r = add(e, mul(e, x, root), zero);
-  } else {
-    r = divide(e, real(e, 1), add(e, root, zero));
-    at_minus_infinity = zero;
-  }
-  if (fn == HL_MATH_POW_M1_5)
-    r = cube_of_inverse_root(e, x, r);
-  return choose(e, equal(e, x, real(e, -INFINITY)), at_minus_infinity, r);
+  return divide(e, real(e, 1), x);
+}
+
+value hl_math_sqrt(emitter *e, value x)
+{
+  return square_root(e, x);
+}
+
+value hl_math_rsqrt(emitter *e, value x)
+{
+  return reciprocal(e, square_root(e, x));
+}
+
+/* The square root that pow has: +0 for -0. */
+static value positive_root(emitter *e, value x)
+{
+  return add(e, square_root(e, x), real(e, 0));
+}
+
+/* r, but pow(-inf, ...) is not the NaN that comes of a square root. */
+static value unless_minus_infinity(emitter *e, value x, double at_minus_infinity, value r)
+{
+  return choose(e, equal(e, x, real(e, -INFINITY)), real(e, at_minus_infinity), r);
+}
+
+value hl_math_pow_0_5(emitter *e, value x)
+{
+  return unless_minus_infinity(e, x, INFINITY, positive_root(e, x));
+}
+
+value hl_math_pow_m0_5(emitter *e, value x)
+{
+  return unless_minus_infinity(e, x, 0, reciprocal(e, positive_root(e, x)));
+}
+
+value hl_math_pow_1_5(emitter *e, value x)
+{
+  value r = add(e, mul(e, x, square_root(e, x)), real(e, 0));
+  return unless_minus_infinity(e, x, INFINITY, r);
+}
+
+value hl_math_pow_m1_5(emitter *e, value x)
+{
+  value r = cube_of_inverse_root(e, x, reciprocal(e, positive_root(e, x)));
+  return unless_minus_infinity(e, x, 0, r);
+}
+
+value hl_math_pow_1(emitter *e, value x)
+{
+  (void)e;
+  return x;
+}
+
+value hl_math_pow_m1(emitter *e, value x)
+{
+  return reciprocal(e, x);
+}
+
+value hl_math_pow_2(emitter *e, value x)
+{
+  return mul(e, x, x);
+}
+
+value hl_math_pow_3(emitter *e, value x)
+{
+  return mul(e, mul(e, x, x), x);
 }

@@ -1,11 +1,15 @@
-/* emit_math_reduce - Payne and Hanek's reduction for sin, cos and tan; the steps of ir/eval_math_trig.inc.
+/* emit_math_reduce - Payne and Hanek's reduction for sin, cos and tan; the steps of
+ * ir/eval_math_trig.inc.
  *
- * Large arguments are rare, so their reduction is one function of the module for each type, made when first needed:
+ * Large arguments are rare, so their reduction is one function of the module for each type, made
+ * when first needed:
  *
- *   reduce(a, high, low, quadrant, lanes)   for each lane: where a is large, overwrite the other three
+ *   reduce(a, high, low, quadrant, lanes)   for each lane: where a is large, overwrite the other
+ * three
  *
- * A vector branches over it as a whole and otherwise goes through memory. It has the only table of the mathematical
- * functions (1/pi), and its multiplication is a loop, so that a module with a sine compiles fast.
+ * A vector branches over it as a whole and otherwise goes through memory. It has the only table of
+ * the mathematical functions (1/pi), and its multiplication is a loop, so that a module with a sine
+ * compiles fast.
  */
 #include "emit_math_internal.h"
 
@@ -68,10 +72,12 @@ static value inv_pi_table(emitter *e)
   return table;
 }
 
-/* What the multiplication loop carries: the place in it, the table's limb before, its product, the carry. */
+/* What the multiplication loop carries: the place in it, the table's limb before, its product, the
+ * carry. */
 typedef struct multiplication {
-  value low, high;            /* halves of the significand */
-  value first, shift, back;   /* first limb, and the shift that puts the binary point between limbs; back = limb - shift */
+  value low, high;          /* halves of the significand */
+  value first, shift, back; /* first limb, and the shift that puts the binary point between limbs;
+                               back = limb - shift */
   value index, limb, product, carry;
 } multiplication;
 
@@ -92,7 +98,8 @@ static multiplication start_multiplication(emitter *e, value a)
   return m;
 }
 
-/* One limb of the product: sum of the two partial products and the carry. Returns the limb of the fraction. */
+/* One limb of the product: sum of the two partial products and the carry. Returns the limb of the
+ * fraction. */
 static value multiply_limb(emitter *e, multiplication *m, value limb)
 {
   value mask = limb_mask(e);
@@ -100,14 +107,16 @@ static value multiply_limb(emitter *e, multiplication *m, value limb)
   value sum = iadd(e, iadd(e, bit_and(e, a, mask), bit_and(e, b, mask)), m->carry);
   value product = bit_and(e, sum, mask), before = m->product;
   unsigned bits = limb_bits(e);
-  m->carry = iadd(e, shift_right(e, sum, bits), iadd(e, shift_right(e, a, bits), shift_right(e, b, bits)));
+  m->carry =
+      iadd(e, shift_right(e, sum, bits), iadd(e, shift_right(e, a, bits), shift_right(e, b, bits)));
   m->limb = limb;
   m->product = product;
   value up = LLVMBuildShl(e->builder, product, m->shift, "");
   return bit_and(e, bit_or(e, up, shift_right_by(e, before, m->back)), mask);
 }
 
-/* Fills fraction (WINDOW integers in memory, lowest first); returns the quadrant, of which two bits count. */
+/* Fills fraction (WINDOW integers in memory, lowest first); returns the quadrant, of which two bits
+ * count. */
 static value turn_fraction(emitter *e, value a, value fraction)
 {
   LLVMTypeRef limb_type = LLVMIntTypeInContext(e->context, limb_bits(e)), type = int_type(e);
@@ -170,7 +179,8 @@ static hl_reduction reduce_one(emitter *e, value a, value fraction)
     part[i] = fraction_part(e, limbs[i], flip, i);
   hl_reduction r = scale_turn(e, part);
   value sign = shift_left(e, up, bit_count(e) - 1);
-  return (hl_reduction){flip_sign(e, r.high, sign), flip_sign(e, r.low, sign), iadd(e, quadrant, up)};
+  return (hl_reduction){flip_sign(e, r.high, sign), flip_sign(e, r.low, sign),
+                        iadd(e, quadrant, up)};
 }
 
 static value is_large(emitter *e, value a)
@@ -198,7 +208,8 @@ static void reduce_lane(emitter *e, value function, value lane, value fraction)
   hl_reduction r = reduce_one(e, x, fraction);
   LLVMBuildStore(e->builder, r.high, element(e, f, LLVMGetParam(function, HIGH), lane));
   LLVMBuildStore(e->builder, r.low, element(e, f, LLVMGetParam(function, LOW), lane));
-  LLVMBuildStore(e->builder, r.quadrant, element(e, int_type(e), LLVMGetParam(function, QUADRANT), lane));
+  LLVMBuildStore(e->builder, r.quadrant,
+                 element(e, int_type(e), LLVMGetParam(function, QUADRANT), lane));
   LLVMBuildBr(e->builder, after);
   LLVMPositionBuilderAtEnd(e->builder, after);
 }
@@ -260,8 +271,8 @@ static value memory_for(emitter *e, LLVMTypeRef type)
 static hl_reduction reduce_lanes(emitter *e, value a, hl_reduction near)
 {
   LLVMTypeRef f = real_type(e), i = int_type(e);
-  value arguments[PARAMETERS] = {memory_for(e, f), memory_for(e, f), memory_for(e, f), memory_for(e, i),
-                                 LLVMConstInt(scalar_int(e), e->lanes, 0)};
+  value arguments[PARAMETERS] = {memory_for(e, f), memory_for(e, f), memory_for(e, f),
+                                 memory_for(e, i), LLVMConstInt(scalar_int(e), e->lanes, 0)};
   LLVMBuildStore(e->builder, a, arguments[VALUES]);
   LLVMBuildStore(e->builder, near.high, arguments[HIGH]);
   if (near.low)

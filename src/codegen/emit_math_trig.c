@@ -7,7 +7,8 @@ static value reduce_quadrant(emitter *e, value a, value *quadrant)
   value r = fused(e, n, real(e, -NUMBER(HALF_PI_HI)), a);
   r = fused(e, n, real(e, -NUMBER(HALF_PI_MID)), r);
   r = fused(e, n, real(e, -NUMBER(HALF_PI_LO)), r);
-  hl_reduction whole_range = hl_math_reduce_large(e, a, (hl_reduction){r, NULL, bits_of(e, shifted)});
+  hl_reduction whole_range =
+      hl_math_reduce_large(e, a, (hl_reduction){r, NULL, bits_of(e, shifted)});
   *quadrant = whole_range.quadrant;
   return whole_range.high;
 }
@@ -119,7 +120,8 @@ value hl_math_asin(emitter *e, value x)
 {
   arcsine p = arcsine_parts(e, magnitude(e, x));
   value minus_two = real(e, -2);
-  value r = add_to_angle(e, K(HALF_PI_HI), K(HALF_PI_MID), mul(e, minus_two, p.s), mul(e, minus_two, p.tail));
+  value r = add_to_angle(e, K(HALF_PI_HI), K(HALF_PI_MID), mul(e, minus_two, p.s),
+                         mul(e, minus_two, p.tail));
   return with_sign(e, choose(e, p.large, r, add(e, p.s, p.tail)), x);
 }
 

@@ -12,42 +12,43 @@ static double power_exponent(hl_math_fn fn)
   return 0;
 }
 
+static double inverse_root(double x)
+{
+  return 1 / sqrt(x);
+}
+
+static double logistic_f64(double x)
+{
+  return 1 / (1 + exp(-x));
+}
+
 double hl_reference_f64(hl_math_fn fn, const double *args)
 {
-  double x = args[0];
-  switch (fn) {
-  case HL_MATH_EXP: return exp(x);
-  case HL_MATH_EXPM1: return expm1(x);
-  case HL_MATH_LOG: return log(x);
-  case HL_MATH_LOG1P: return log1p(x);
-  case HL_MATH_SQRT: return sqrt(x);
-  case HL_MATH_RSQRT: return 1 / sqrt(x);
-  case HL_MATH_CBRT: return cbrt(x);
-  case HL_MATH_LOGISTIC: return 1 / (1 + exp(-x));
-  case HL_MATH_TANH: return tanh(x);
-  case HL_MATH_ERF: return erf(x);
-  case HL_MATH_SIN: return sin(x);
-  case HL_MATH_COS: return cos(x);
-  case HL_MATH_TAN: return tan(x);
-  case HL_MATH_ASIN: return asin(x);
-  case HL_MATH_ACOS: return acos(x);
-  case HL_MATH_ATAN: return atan(x);
-  case HL_MATH_SINH: return sinh(x);
-  case HL_MATH_COSH: return cosh(x);
-  case HL_MATH_ASINH: return asinh(x);
-  case HL_MATH_ACOSH: return acosh(x);
-  case HL_MATH_ATANH: return atanh(x);
-  case HL_MATH_POW: return pow(x, args[1]);
-  case HL_MATH_ATAN2: return atan2(x, args[1]);
-  case HL_MATH_FMOD: return fmod(x, args[1]);
-  default: return pow(x, power_exponent(fn));
-  }
+  static double (*const unaries[HL_MATH_COUNT])(double) = {
+      [HL_MATH_EXP] = exp,     [HL_MATH_EXPM1] = expm1,
+      [HL_MATH_LOG] = log,     [HL_MATH_LOG1P] = log1p,
+      [HL_MATH_SQRT] = sqrt,   [HL_MATH_RSQRT] = inverse_root,
+      [HL_MATH_CBRT] = cbrt,   [HL_MATH_LOGISTIC] = logistic_f64,
+      [HL_MATH_TANH] = tanh,   [HL_MATH_ERF] = erf,
+      [HL_MATH_SIN] = sin,     [HL_MATH_COS] = cos,
+      [HL_MATH_TAN] = tan,     [HL_MATH_ASIN] = asin,
+      [HL_MATH_ACOS] = acos,   [HL_MATH_ATAN] = atan,
+      [HL_MATH_SINH] = sinh,   [HL_MATH_COSH] = cosh,
+      [HL_MATH_ASINH] = asinh, [HL_MATH_ACOSH] = acosh,
+      [HL_MATH_ATANH] = atanh,
+  };
+  if (unaries[fn])
+    return unaries[fn](args[0]);
+  if (hl_math_arity(fn) == 1)
+    return pow(args[0], power_exponent(fn));
+  return (fn == HL_MATH_ATAN2 ? atan2 : fn == HL_MATH_FMOD ? fmod : pow)(args[0], args[1]);
 }
 
 typedef int unary(mpfr_t, const mpfr_t, mpfr_rnd_t);
 typedef int binary(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
 
-/* 1 / (1 + e^-x) with precision to spare: e^-x is exact enough and 1 + e^-x loses at most the last bits. */
+/* 1 / (1 + e^-x) with precision to spare: e^-x is exact enough and 1 + e^-x loses at most the last
+ * bits. */
 static int logistic(mpfr_t out, const mpfr_t x, mpfr_rnd_t round)
 {
   mpfr_t t;
@@ -68,33 +69,15 @@ static int reciprocal_root(mpfr_t out, const mpfr_t x, mpfr_rnd_t round)
   return mpfr_rec_sqrt(out, x, round);
 }
 
-static unary *unary_of(hl_math_fn fn)
-{
-  switch (fn) {
-  case HL_MATH_EXP: return mpfr_exp;
-  case HL_MATH_EXPM1: return mpfr_expm1;
-  case HL_MATH_LOG: return mpfr_log;
-  case HL_MATH_LOG1P: return mpfr_log1p;
-  case HL_MATH_SQRT: return mpfr_sqrt;
-  case HL_MATH_RSQRT: return reciprocal_root;
-  case HL_MATH_CBRT: return mpfr_cbrt;
-  case HL_MATH_LOGISTIC: return logistic;
-  case HL_MATH_TANH: return mpfr_tanh;
-  case HL_MATH_ERF: return mpfr_erf;
-  case HL_MATH_SIN: return mpfr_sin;
-  case HL_MATH_COS: return mpfr_cos;
-  case HL_MATH_TAN: return mpfr_tan;
-  case HL_MATH_ASIN: return mpfr_asin;
-  case HL_MATH_ACOS: return mpfr_acos;
-  case HL_MATH_ATAN: return mpfr_atan;
-  case HL_MATH_SINH: return mpfr_sinh;
-  case HL_MATH_COSH: return mpfr_cosh;
-  case HL_MATH_ASINH: return mpfr_asinh;
-  case HL_MATH_ACOSH: return mpfr_acosh;
-  case HL_MATH_ATANH: return mpfr_atanh;
-  default: return NULL;
-  }
-}
+static unary *const unaries_mpfr[HL_MATH_COUNT] = {
+    [HL_MATH_EXP] = mpfr_exp,     [HL_MATH_EXPM1] = mpfr_expm1,  [HL_MATH_LOG] = mpfr_log,
+    [HL_MATH_LOG1P] = mpfr_log1p, [HL_MATH_SQRT] = mpfr_sqrt,    [HL_MATH_RSQRT] = reciprocal_root,
+    [HL_MATH_CBRT] = mpfr_cbrt,   [HL_MATH_LOGISTIC] = logistic, [HL_MATH_TANH] = mpfr_tanh,
+    [HL_MATH_ERF] = mpfr_erf,     [HL_MATH_SIN] = mpfr_sin,      [HL_MATH_COS] = mpfr_cos,
+    [HL_MATH_TAN] = mpfr_tan,     [HL_MATH_ASIN] = mpfr_asin,    [HL_MATH_ACOS] = mpfr_acos,
+    [HL_MATH_ATAN] = mpfr_atan,   [HL_MATH_SINH] = mpfr_sinh,    [HL_MATH_COSH] = mpfr_cosh,
+    [HL_MATH_ASINH] = mpfr_asinh, [HL_MATH_ACOSH] = mpfr_acosh,  [HL_MATH_ATANH] = mpfr_atanh,
+};
 
 static binary *binary_of(hl_math_fn fn)
 {
@@ -107,7 +90,7 @@ void hl_reference_mpfr(hl_math_fn fn, mpfr_t out, const double *args)
   mpfr_init2(x, 53);
   mpfr_init2(y, 53);
   mpfr_set_d(x, args[0], MPFR_RNDN);
-  unary *one = unary_of(fn);
+  unary *one = unaries_mpfr[fn];
   if (one) {
     one(out, x, MPFR_RNDN);
   } else {

@@ -1,4 +1,5 @@
-/* reference.h - what the mathematical functions should be: libm in f64 to judge f32, MPFR to judge f64 and doubtful f32. */
+/* reference.h - what the mathematical functions should be: libm in f64 to judge f32, MPFR to judge
+ * f64 and doubtful f32. */
 #ifndef HL_TESTS_MATH_REFERENCE_H
 #define HL_TESTS_MATH_REFERENCE_H
 

@@ -1,10 +1,12 @@
-/* ulp.c - the largest errors of the mathematical functions, in units in the last place of the exact result.
+/* ulp.c - the largest errors of the mathematical functions, in units in the last place of the exact
+ * result.
  *
- *   ulp f32 [STEP] [NAME...]     every STEP-th f32 (1: all of them), pairs at random for two arguments
- *   ulp f64 [COUNT] [NAME...]    COUNT f64 arguments, in every binade and near hard places
+ *   ulp f32 [STEP] [NAME...]     every STEP-th f32 (1: all of them), pairs at random for two
+ * arguments ulp f64 [COUNT] [NAME...]    COUNT f64 arguments, in every binade and near hard places
  *
- * f32 is judged by libm in f64, and by MPFR where that verdict is within its error of the worst one; f64 by MPFR. Exits
- * with 1 when an error is above 2 ULP, or when a NaN, an infinity or the sign of a zero is wrong.
+ * f32 is judged by libm in f64, and by MPFR where that verdict is within its error of the worst
+ * one; f64 by MPFR. Exits with 1 when an error is above 2 ULP, or when a NaN, an infinity or the
+ * sign of a zero is wrong.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -95,7 +97,8 @@ static double error_f32(double got, double want)
     return e;
   if (fabs(want) > 0x1p128)
     want = copysign(0x1p128, want);
-  return fabs(finite_end(got, false) - want) / ldexp(1, last_place(ilogb(fabs(want) >= 0x1p128 ? 0x1p127 : want), false));
+  return fabs(finite_end(got, false) - want) /
+         ldexp(1, last_place(ilogb(fabs(want) >= 0x1p128 ? 0x1p127 : want), false));
 }
 
 static double error_mpfr(double got, const mpfr_t want, bool is_f64)

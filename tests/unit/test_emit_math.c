@@ -1,7 +1,9 @@
-/* test_emit_math - compiled mathematical functions give the bits of the evaluator, whatever the number of lanes.
+/* test_emit_math - compiled mathematical functions give the bits of the evaluator, whatever the
+ * number of lanes.
  *
- * One module with a loop for every function, type and number of lanes is compiled for this machine, once as it is and
- * once after LLVM's scalar passes; numbers of every exponent go through both sides.
+ * One module with a loop for every function, type and number of lanes is compiled for this machine,
+ * once as it is and once after LLVM's scalar passes; numbers of every exponent go through both
+ * sides.
  */
 #include <check.h>
 #include <stdio.h>
@@ -46,7 +48,8 @@ static void kernel_name(char *name, size_t size, int form, int fn)
   snprintf(name, size, "kernel_%d_%s", form, hl_math_name((hl_math_fn)fn));
 }
 
-static LLVMValueRef load_lanes(hl_math_emitter *e, LLVMTypeRef scalar, LLVMValueRef from, LLVMValueRef at)
+static LLVMValueRef load_lanes(hl_math_emitter *e, LLVMTypeRef scalar, LLVMValueRef from,
+                               LLVMValueRef at)
 {
   LLVMTypeRef type = e->lanes == 1 ? scalar : LLVMVectorType(scalar, e->lanes);
   LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, scalar, from, &at, 1, "");
@@ -58,11 +61,13 @@ static LLVMValueRef load_lanes(hl_math_emitter *e, LLVMTypeRef scalar, LLVMValue
 /* out[at ...] = fn(x[at ...], y[at ...]) */
 static void build_body(hl_math_emitter *e, LLVMValueRef function, hl_math_fn fn, LLVMValueRef at)
 {
-  LLVMTypeRef scalar = e->is_f64 ? LLVMDoubleTypeInContext(e->context) : LLVMFloatTypeInContext(e->context);
+  LLVMTypeRef scalar =
+      e->is_f64 ? LLVMDoubleTypeInContext(e->context) : LLVMFloatTypeInContext(e->context);
   LLVMValueRef args[2] = {load_lanes(e, scalar, LLVMGetParam(function, 0), at),
                           load_lanes(e, scalar, LLVMGetParam(function, 1), at)};
   LLVMValueRef r = hl_emit_math(e, fn, args);
-  LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, scalar, LLVMGetParam(function, 2), &at, 1, "");
+  LLVMValueRef address =
+      LLVMBuildInBoundsGEP2(e->builder, scalar, LLVMGetParam(function, 2), &at, 1, "");
   LLVMSetAlignment(LLVMBuildStore(e->builder, r, address), 4);
 }
 
@@ -71,7 +76,8 @@ static void build_kernel(hl_math_emitter *e, int form, hl_math_fn fn)
 {
   char name[64];
   kernel_name(name, sizeof name, form, (int)fn);
-  LLVMTypeRef pointer = LLVMPointerTypeInContext(e->context, 0), i64 = LLVMInt64TypeInContext(e->context);
+  LLVMTypeRef pointer = LLVMPointerTypeInContext(e->context, 0),
+              i64 = LLVMInt64TypeInContext(e->context);
   LLVMTypeRef parameters[] = {pointer, pointer, pointer, i64};
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), parameters, 4, 0);
   LLVMValueRef function = LLVMAddFunction(e->module, name, type);
@@ -102,7 +108,9 @@ static void compile(LLVMModuleRef module, bool is_optimised)
   LLVMDisposeMessage(text);
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
   if (is_optimised)
-    must(LLVMRunPasses(module, "function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine)", machine, options));
+    must(LLVMRunPasses(
+        module, "function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine)",
+        machine, options));
   LLVMDisposePassBuilderOptions(options);
   LLVMMemoryBufferRef object = NULL;
   if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &text, &object))
@@ -133,13 +141,14 @@ static void build_form(int form)
 
 static void create_machine(void)
 {
-  char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+  char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
+       *features = LLVMGetHostCPUFeatures();
   char *text = NULL;
   LLVMTargetRef target = NULL;
   if (LLVMGetTargetFromTriple(triple, &target, &text))
     abort();
-  machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
-                                    LLVMCodeModelDefault);
+  machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+                                    LLVMRelocPIC, LLVMCodeModelDefault);
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);
@@ -197,7 +206,9 @@ static void compare_f64(hl_math_fn fn, kernel *run, const double *x, const doubl
   }
 }
 
-static const float corners[] = {0.0F, 1, 2, 3, 0.5F, 1.5F, 5, 10, 100, 0x1p-149F, 0x1p-126F, 0x1.fffffep127F, 0x1p24F, INFINITY, NAN};
+static const float corners[] = {0.0F,    1,        2,   3,         0.5F,      1.5F,
+                                5,       10,       100, 0x1p-149F, 0x1p-126F, 0x1.fffffep127F,
+                                0x1p24F, INFINITY, NAN};
 
 enum { CORNERS = sizeof corners / sizeof *corners };
 
@@ -214,7 +225,10 @@ static float second_f32(float x, uint64_t *state)
   uint32_t bits = (uint32_t)r;
   float y;
   memcpy(&y, &bits, sizeof y);
-  return r >> 62 == 0 ? y : r >> 62 == 1 ? (float)(int)(bits % 41) - 20 : r >> 62 == 2 ? x * 0.125F : 1.7F;
+  return r >> 62 == 0   ? y
+         : r >> 62 == 1 ? (float)(int)(bits % 41) - 20
+         : r >> 62 == 2 ? x * 0.125F
+                        : 1.7F;
 }
 
 static void scan_f32(hl_math_fn fn, kernel *run)
@@ -281,7 +295,8 @@ int main(void)
   tcase_add_loop_test(t, compiled_is_evaluated, 0, FORMS * HL_MATH_COUNT);
   suite_add_tcase(s, t);
   SRunner *r = srunner_create(s);
-  srunner_set_fork_status(r, CK_NOFORK); /* a fork with LLVM in it takes longer than most of these tests */
+  srunner_set_fork_status(
+      r, CK_NOFORK); /* a fork with LLVM in it takes longer than most of these tests */
   srunner_run_all(r, CK_NORMAL);
   int failed = srunner_ntests_failed(r);
   srunner_free(r);
