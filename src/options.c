@@ -174,6 +174,12 @@ static bool set_passes(hl_options *o, const char *value)
   return *value;
 }
 
+static bool set_disabled(hl_options *o, const char *value)
+{
+  o->disabled = value;
+  return *value;
+}
+
 static bool set_verify_each(hl_options *o, const char *value)
 {
   (void)value;
@@ -202,6 +208,12 @@ static bool set_explicit(hl_options *o, const char *value)
 {
   (void)value;
   return o->is_explicit = true;
+}
+
+static bool set_markdown(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->is_markdown = true;
 }
 
 static bool set_random(hl_options *o, const char *value)
@@ -265,6 +277,8 @@ static const option options_table[] = {
     {"--constants", "F.npz", TEXT & ~FMT, set_constants,
      "values of constants that are printed as {...}, by instruction name"},
     {"--passes", "A,B", OPT, set_passes, "the passes to run, in order (default: those of -O2)"},
+    {"--disable-passes", "A,B", OPT | CODE, set_disabled,
+     "leave these out; no bit of a result may change"},
     {"--verify-each", NULL, OPT | CODE, set_verify_each, "verify the module after each pass"},
     {"--dump-after", "PASS", OPT | CODE, set_dump_after,
      "print the module after this pass to standard error; all: after each"},
@@ -274,6 +288,7 @@ static const option options_table[] = {
     {"--cc", "PATH", COMPILE, set_cc, "the C compiler that links executables (default: cc)"},
     {"-i", NULL, FMT, set_in_place, "write each file in place"},
     {"--explicit", NULL, FMT, set_explicit, "write every implicit broadcast out"},
+    {"--markdown", NULL, OPS, set_markdown, "the tables of ops and rules as a page: docs/ops.md"},
     {"--random", "SEED", RUN, set_random, "make the arguments from this seed"},
     {"--check", NULL, RUN, set_check,
      "compare the results with the reference evaluator, bit by bit"},

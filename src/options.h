@@ -47,10 +47,12 @@ typedef struct hl_options {
   bool json, dialect_xla;
   int color;          /* -1: as the terminal says */
   const char *passes; /* opt */
+  const char *disabled;  /* --disable-passes */
   bool verify_each;
   const char *dump_after;
   bool time_passes;
   bool in_place, is_explicit; /* fmt */
+  bool is_markdown;           /* ops */
   bool is_random;             /* run */
   uint64_t seed;
   bool check;

@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 
 # libhlo_lite.a: one object in which hlo_ names alone are visible, so that no name of ours meets one of the program's. Its
-# hook for threads is weak, as in shared libraries: a program may define its own.
+# hook for threads is weak, as in shared libraries: a program may define its own. (CMake wants a source for a library; the
+# archive that it makes of it gives way to that object, which has the API from hl_session.)
 set(HL_STATIC_PARTS hl_session hl_grammar hl_passes hl_codegen hl_ir hl_values hlo_lite_rt)
 set(HL_STATIC_FILES)
 foreach(part ${HL_STATIC_PARTS})
@@ -18,7 +19,7 @@ target_link_libraries(hlo_lite_static INTERFACE ${HL_LLVM_LIBS} ${HL_LLVM_SYSTEM
 add_dependencies(hlo_lite_static ${HL_STATIC_PARTS})
 set(HL_STATIC_WHOLE ${PROJECT_BINARY_DIR}/hlo_lite_whole.o)
 add_custom_command(TARGET hlo_lite_static POST_BUILD
-  COMMAND ld -r -o ${HL_STATIC_WHOLE} --whole-archive $<TARGET_FILE:hlo_lite_static> ${HL_STATIC_FILES}
+  COMMAND ld -r -o ${HL_STATIC_WHOLE} --whole-archive ${HL_STATIC_FILES}
   COMMAND ${CMAKE_OBJCOPY} --localize-hidden --weaken-symbol=hlo_parallel_for ${HL_STATIC_WHOLE}
   COMMAND ${CMAKE_COMMAND} -E rm $<TARGET_FILE:hlo_lite_static>
   COMMAND ${CMAKE_AR} qcs $<TARGET_FILE:hlo_lite_static> ${HL_STATIC_WHOLE}
