@@ -145,10 +145,23 @@ static void place(planner *p)
   }
 }
 
+/* Temporaries that no step uses (their value went straight to a result) are no part of the program. */
+static void drop_unused(hl_program *program)
+{
+  int kept = 0;
+  for (int i = 0; i < program->buffer_count; i++) {
+    const hl_buffer *buffer = program->buffers[i];
+    if (buffer->kind != HL_BUFFER_TEMP || buffer->offset >= 0)
+      program->buffers[kept++] = program->buffers[i];
+  }
+  program->buffer_count = kept;
+}
+
 void hl_plan_buffers(hl_program *program)
 {
   planner p = {.program = program};
   p.lives = HL_ARRAY(program->arena, program->buffer_count + 1, life);
   walk_steps(&p, &program->steps);
+  drop_unused(program);
   place(&p);
 }

@@ -576,6 +576,30 @@ static void inline_in_units(fuser *f, const info *x)
     add_reduce(f, &f->units[x->units[0]], (hl_inlined){x->ins, x->map});
 }
 
+/* A wanted array that one kernel computes on the way, element for element of its own results: it becomes one of them. */
+static bool joins_its_user(fuser *f, const info *x, bool fits)
+{
+  if (!fits || f->options->opt_level < 1 || x->unit_count != 1 || x->in_reduce || x->in_dot ||
+      x->in_whole || x->depth > MAX_DEPTH || is_whole(x->ins) || is_control(x->ins) || !x->map)
+    return false;
+  const hl_unit *unit = &f->units[x->units[0]];
+  return unit->kind == HL_UNIT_KERNEL && unit->root_count < MAX_ROOTS &&
+         unit->inlined_count < MAX_INLINED && !is_whole(unit->roots[0]) &&
+         unit->roots[0]->opcode != HL_OP_CONCATENATE &&
+         hl_shape_same_dimensions(domain_of(x->ins), root_shape(f, x->units[0])) &&
+         leading_loops(f, x) == root_shape(f, x->units[0])->rank;
+}
+
+static void join_user_unit(fuser *f, info *x)
+{
+  hl_unit *unit = &f->units[x->units[0]];
+  add_root(f, unit, x->ins);
+  unit->inlined_count++;
+  x->is_stored = true;
+  x->context = 0;
+  x->map = identity_map(f, domain_of(x->ins));
+}
+
 static bool is_used(fuser *f, const info *x)
 {
   if (x->is_wanted || hl_has_side_effect(x->ins))
@@ -617,7 +641,9 @@ static void decide(fuser *f, info *x)
     x->unit_count = 0;
     return;
   }
-  if (is_control(ins) || is_whole(ins) || x->is_wanted || !is_worth_inlining(f, x, fits))
+  if (x->is_wanted && joins_its_user(f, x, fits))
+    join_user_unit(f, x);
+  else if (is_control(ins) || is_whole(ins) || x->is_wanted || !is_worth_inlining(f, x, fits))
     store(f, x);
   else
     inline_in_units(f, x);
@@ -648,6 +674,8 @@ static void fill_placements(fuser *f)
     hl_placement *placement = &f->plan->placements[i];
     *placement = (hl_placement){.instruction = x->ins, .is_stored = x->is_stored,
                                 .is_dead = !x->is_decided, .is_cached = is_worth_caching(x)};
+    if (x->is_stored && x->unit_count)
+      placement->unit = &f->units[unit_leader(f, x->units[0])];
   }
 }
 

@@ -36,6 +36,7 @@ typedef struct hl_placement {
   hl_instruction *instruction;
   bool is_stored;   /* written to memory by a unit, or there from the start (parameter, constant array) */
   bool is_dead;
+  const struct hl_unit *unit; /* that writes it; NULL: none */
   bool is_cached;   /* worth a row scratch when a kernel needs it in more than one loop */
 } hl_placement;
 

@@ -220,7 +220,6 @@ static void store_roots(hl_puller *p, const hl_unit *unit, const hl_index *index
   pull_reduces(p, unit, index);
   int n = 0;
   for (int r = 0; r < unit->root_count; r++) {
-    p->root_instruction = unit->roots[r];
     for (int leaf = 0; leaf < hl_leaf_count(unit->roots[r]->shape); leaf++)
       values[n++] = hl_pull(p, unit->roots[r], leaf, index);
   }
@@ -313,8 +312,7 @@ static hl_puller puller_for(frame *f, const hl_unit *unit)
 {
   hl_arena *arena = f->l->arena;
   hl_puller p = {.arena = arena, .program = f->l->program, .options = f->l->options,
-                 .plan = f->plan, .leaves = f->leaves, .memo = f->memo,
-                 .root_instruction = unit->roots[0]};
+                 .plan = f->plan, .leaves = f->leaves, .memo = f->memo, .unit = unit};
   p.kernel = hl_kernel_new(arena, unit->roots[0]->name);
   p.kernel->range = unit->roots[0]->range;
   p.root = HL_NEW(arena, hl_scope);

@@ -143,6 +143,7 @@ static bool split_terms(hl_puller *p, hl_index x, int64_t divisor, hl_index *hig
 /* A loop of the roots that a finer split would make divisible: asks for it. */
 static void ask_for_split(hl_puller *p, hl_index x, int64_t divisor)
 {
+  int64_t rest = x.constant % divisor;
   if (!p->domain || p->domain->wanted_dim >= 0)
     return;
   for (int i = 0; i < x.count; i++) {
@@ -151,6 +152,8 @@ static void ask_for_split(hl_puller *p, hl_index x, int64_t divisor)
     if (facts->dim < 0 || stride <= 0 || divisor % stride || stride == divisor)
       continue;
     int64_t inner = divisor / stride;
+    if ((rest < 0 ? rest + divisor : rest) >= stride)
+      continue;
     if (inner >= extent || extent % inner || p->domain->counts[facts->dim] == HL_MAX_PARTS)
       continue;
     p->domain->wanted_dim = facts->dim;

@@ -493,7 +493,8 @@ hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_ind
   if (known)
     return known->value;
   hl_value value;
-  if (ins != p->root_instruction && hl_placement_of(p->plan, ins)->is_stored)
+  const hl_placement *placement = hl_placement_of(p->plan, ins);
+  if (placement->is_stored && placement->unit != p->unit)
     value = hl_put_load(p, p->leaves[ins->scratch][leaf], hl_index_flatten(p, shape, index));
   else
     value = compute(p, ins, leaf, index);

@@ -67,7 +67,7 @@ typedef struct hl_puller {
   size_t touched_count, touched_capacity;
   const hl_value *region_values; /* inlining a region: values of its instructions so far, else NULL */
   const hl_value *region_args;   /* and of its parameters */
-  const hl_instruction *root_instruction; /* the root being computed: not to be loaded */
+  const hl_unit *unit;       /* the kernel under construction: its roots are computed, not loaded */
   hl_row_cache *caches;
 } hl_puller;
 
