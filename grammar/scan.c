@@ -234,6 +234,13 @@ static int too_deep(hl_parser *p, hl_range range)
   return T_HL_YYerror;
 }
 
+/* Whether a raw value goes on behind a blank: mesh['x'=2,'y'=1] {'x'}. */
+static bool goes_on(hl_parser *p, uint32_t blank)
+{
+  uint32_t next = hl_skip_blanks(p, blank);
+  return p->text[blank - 1] == ']' && next < p->size && p->text[next] == '{';
+}
+
 /* The end of a raw value: balanced brackets and what clings to them, up to a blank, a comma or a
  * closing bracket. Strings hide brackets; single quotes count after '=' only, and never in JSON. */
 static int scan_raw(hl_parser *p, hl_range *location)
@@ -254,7 +261,7 @@ static int scan_raw(hl_parser *p, hl_range *location)
     } else if (c == '}' || c == ']' || c == ')') {
       if (depth-- == 0)
         break;
-    } else if (depth == 0 && (is_blank(c) || c == ',')) {
+    } else if (depth == 0 && (c == ',' || (is_blank(c) && !goes_on(p, at)))) {
       break;
     } else if (c == '/' && !is_json && depth) {
       next = skip_comment(p, at);

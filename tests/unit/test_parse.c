@@ -214,7 +214,7 @@ START_TEST(replica_groups_of_the_iota_form)
       load("add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
            "ENTRY e { a = f32[4] parameter(0)\n"
            "b = f32[4] all-reduce(a), replica_groups=[2,3]<=[3,2]T(1,0), to_apply=add\n"
-           "ROOT c = f32[4] all-reduce(b), replica_groups=mesh[x=2] , to_apply=add }");
+           "ROOT c = f32[4] all-reduce(b), replica_groups=mesh['x'=2,'y'=1] {'x'}, to_apply=add }");
   const hl_attr *groups = hl_attr_find(find(module, "b"), HL_ATTR_REPLICA_GROUPS);
   const int64_t wanted[2][3] = {{0, 2, 4}, {1, 3, 5}};
   ck_assert_str_eq(groups->lists.text, "[2,3]<=[3,2]T(1,0)");
@@ -222,7 +222,7 @@ START_TEST(replica_groups_of_the_iota_form)
   for (int i = 0; i < 2; i++)
     ck_assert_mem_eq(groups->lists.values[i].values, wanted[i], sizeof wanted[i]);
   ck_assert_str_eq(hl_attr_find(module->entry->root, HL_ATTR_REPLICA_GROUPS)->lists.text,
-                   "mesh[x=2]");
+                   "mesh['x'=2,'y'=1] {'x'}");
 }
 END_TEST
 
