@@ -66,6 +66,9 @@ void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
                           .timing = options->time_passes ? show_time : NULL,
                           .user = (void *)options};
   hl_session_open(s, guard, &o);
+  const char *error;
+  if (options->disabled) /* main has read the list before */
+    hl_command_disabled(s->arena, options->disabled, s->options.disabled_passes, &error);
 }
 
 static bool use_color(const hl_options *options)
@@ -147,4 +150,18 @@ hl_pass_id *hl_command_passes(hl_arena *arena, const char *list, int *count, con
     list += length + (list[length] == ',');
   }
   return passes;
+}
+
+bool hl_command_disabled(hl_arena *arena, const char *list, bool *is_disabled, const char **error)
+{
+  int count;
+  hl_pass_id *passes = hl_command_passes(arena, list, &count, error);
+  for (int i = 0; passes && i < count; i++) {
+    is_disabled[passes[i]] = true;
+    if (hl_pass_level(passes[i]) > 0)
+      continue;
+    *error = hl_arena_printf(arena, "code cannot do without pass '%s'", hl_pass_name(passes[i]));
+    return false;
+  }
+  return passes != NULL;
 }

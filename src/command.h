@@ -26,6 +26,10 @@ bool hl_command_load(hl_session *s, const hl_options *options, const char *path)
  * message was shown. */
 bool hl_command_write(const char *path, const void *data, size_t size);
 
+/* Marks the passes of --disable-passes; false with *error (arena text) when one is unknown or code
+ * cannot do without it. */
+bool hl_command_disabled(hl_arena *arena, const char *list, bool *is_disabled, const char **error);
+
 /* The passes of "a,b,c"; NULL with *error (arena text). */
 hl_pass_id *hl_command_passes(hl_arena *arena, const char *list, int *count, const char **error);
 

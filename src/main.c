@@ -94,6 +94,9 @@ static int run_command(const command *c, int count, char **words, hl_arena *aren
   if (options.input_count > c->max_inputs)
     return hl_complain(HL_EXIT_USAGE, "%s takes one file; what is '%s'?", c->name,
                        options.inputs[c->max_inputs]);
+  bool is_disabled[HL_PASS_COUNT];
+  if (options.disabled && !hl_command_disabled(arena, options.disabled, is_disabled, &error))
+    return hl_complain(HL_EXIT_USAGE, "%s", error);
   return c->run(&options, arena, guard);
 }
 

@@ -45,9 +45,9 @@ typedef struct hl_options {
   int max_workers; /* --threads: off is 1, on 16; 0: not given */
   bool fast_math, fp_contract, ftz;
   bool json, dialect_xla;
-  int color;          /* -1: as the terminal says */
-  const char *passes; /* opt */
-  const char *disabled;  /* --disable-passes */
+  int color;            /* -1: as the terminal says */
+  const char *passes;   /* opt */
+  const char *disabled; /* --disable-passes */
   bool verify_each;
   const char *dump_after;
   bool time_passes;

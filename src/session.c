@@ -211,6 +211,7 @@ bool hl_session_optimize(hl_session *s, const hl_pass_id *passes, int count)
                           .pass_count = count,
                           .level = s->options.code.opt_level,
                           .verify_each = s->options.verify_each,
+                          .is_disabled = s->options.disabled_passes,
                           .after = after_pass,
                           .timing = s->options.timing ? time_pass : NULL,
                           .user = s};
