@@ -64,13 +64,6 @@ static int64_t elements(const hl_shape *shape)
   return hl_shape_is_array(shape) ? hl_shape_elements(shape) : 0;
 }
 
-static const hl_shape *domain_of(const hl_instruction *ins)
-{
-  return ins->shape->element_type == HL_TUPLE && ins->shape->tuple_count
-             ? ins->shape->tuple_shapes[0]
-             : ins->shape;
-}
-
 static bool is_bundle(const hl_instruction *ins)
 {
   return ins->opcode == HL_OP_TUPLE || ins->opcode == HL_OP_GET_TUPLE_ELEMENT;
@@ -161,132 +154,11 @@ static int new_unit(fuser *f, hl_unit_kind kind, hl_instruction *root)
   return id;
 }
 
-/* --- maps: where the dimensions of an operand lie, given where the user's lie --- */
-
-static int8_t *new_map(fuser *f, const hl_shape *shape, int8_t fill)
-{
-  int8_t *map = HL_ARRAY(f->arena, shape->rank + 1, int8_t);
-  for (int d = 0; d < shape->rank; d++)
-    map[d] = shape->dimensions[d] == 1 ? HL_MAP_ONE : fill;
-  return map;
-}
-
-static void map_through(const hl_shape *shape, int8_t *map, int d, int8_t to)
-{
-  if (shape->dimensions[d] != 1)
-    map[d] = to;
-}
-
-static void map_reshape(const hl_shape *from, const hl_shape *to, const int8_t *user, int8_t *map)
-{
-  int f = 0, t = 0;
-  for (;;) {
-    while (f < from->rank && from->dimensions[f] == 1)
-      f++;
-    while (t < to->rank && to->dimensions[t] == 1)
-      t++;
-    if (f == from->rank || t == to->rank || from->dimensions[f] != to->dimensions[t])
-      return;
-    map[f++] = user[t++];
-  }
-}
-
-static void map_dot_side(const hl_instruction *dot, int side, const int8_t *user, int8_t *map)
-{
-  const hl_shape *shape = dot->operands[side]->shape, *other = dot->operands[1 - side]->shape;
-  hl_ints batch = hl_attr_ints(dot, side ? HL_ATTR_RHS_BATCH_DIMS : HL_ATTR_LHS_BATCH_DIMS);
-  hl_ints inner = hl_attr_ints(dot, side ? HL_ATTR_RHS_CONTRACTING_DIMS
-                                         : HL_ATTR_LHS_CONTRACTING_DIMS);
-  int next = side ? other->rank - inner.count : batch.count;
-  bool used[HL_LIMIT_RANK] = {false};
-  for (int i = 0; i < batch.count; i++) {
-    map_through(shape, map, (int)batch.values[i], user[i]);
-    used[batch.values[i]] = true;
-  }
-  for (int i = 0; i < inner.count; i++) {
-    map_through(shape, map, (int)inner.values[i], HL_MAP_REDUCED);
-    used[inner.values[i]] = true;
-  }
-  for (int d = 0; d < shape->rank; d++)
-    if (!used[d])
-      map_through(shape, map, d, user[next++]);
-}
-
-static void map_reduce(const hl_instruction *reduce, const int8_t *user, int8_t *map)
-{
-  const hl_shape *shape = reduce->operands[0]->shape;
-  hl_ints dims = hl_attr_ints(reduce, HL_ATTR_DIMENSIONS);
-  int kept = 0;
-  for (int d = 0; d < shape->rank; d++) {
-    bool is_reduced = false;
-    for (int i = 0; i < dims.count; i++)
-      is_reduced |= dims.values[i] == d;
-    map_through(shape, map, d, is_reduced ? HL_MAP_REDUCED : user[kept]);
-    kept += !is_reduced;
-  }
-}
-
-static void map_slice(const hl_instruction *user_ins, const int8_t *user, int8_t *map)
-{
-  const hl_shape *from = user_ins->operands[0]->shape, *to = user_ins->shape;
-  for (int d = 0; d < from->rank; d++)
-    if (from->dimensions[d] == to->dimensions[d] && user_ins->opcode == HL_OP_SLICE)
-      map_through(from, map, d, user[d]);
-}
-
-static int8_t *operand_map(fuser *f, const hl_instruction *user_ins, int i, const int8_t *user)
-{
-  const hl_shape *shape = domain_of(user_ins->operands[i]);
-  int8_t *map = new_map(f, shape, HL_MAP_OTHER);
-  hl_ints dims = hl_attr_ints(user_ins, HL_ATTR_DIMENSIONS);
-  switch (user_ins->opcode) {
-  case HL_OP_BROADCAST:
-    for (int d = 0; d < shape->rank; d++)
-      map_through(shape, map, d, user[dims.values[d]]);
-    break;
-  case HL_OP_TRANSPOSE:
-    for (int d = 0; d < shape->rank; d++)
-      map_through(shape, map, (int)dims.values[d], user[d]);
-    break;
-  case HL_OP_RESHAPE:
-  case HL_OP_BITCAST:
-    map_reshape(shape, user_ins->shape, user, map);
-    break;
-  case HL_OP_SLICE:
-    map_slice(user_ins, user, map);
-    break;
-  case HL_OP_REDUCE:
-    if (i < user_ins->operand_count / 2)
-      map_reduce(user_ins, user, map);
-    break;
-  case HL_OP_DOT:
-    map_dot_side(user_ins, i, user, map);
-    break;
-  case HL_OP_GET_TUPLE_ELEMENT:
-    memcpy(map, user, (size_t)shape->rank);
-    break;
-  default:
-    if (hl_op_info_of(user_ins->opcode)->flags & HL_EW && shape->rank == user_ins->shape->rank)
-      memcpy(map, user, (size_t)shape->rank);
-  }
-  return map;
-}
-
-/* A root's own dimensions are the loops. */
-static int8_t *identity_map(fuser *f, const hl_shape *shape)
-{
-  int8_t *map = new_map(f, shape, 0);
-  for (int d = 0; d < shape->rank; d++)
-    if (map[d] != HL_MAP_ONE)
-      map[d] = (int8_t)d;
-  return map;
-}
-
 /* --- gathering what the users say --- */
 
 static void join_map(const info *x, int8_t *map, const int8_t *other)
 {
-  for (int d = 0; d < domain_of(x->ins)->rank; d++)
+  for (int d = 0; d < hl_domain_of(x->ins)->rank; d++)
     if (map[d] != other[d])
       map[d] = HL_MAP_OTHER;
 }
@@ -339,7 +211,7 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
       fits &= add_unit_of(x, unit_leader(f, user->units[u]));
     if (!fits)
       return false;
-    int8_t *map = operand_map(f, user_ins, i, user->map);
+    int8_t *map = hl_operand_map(f->arena, user_ins, i, user->map);
     if (x->map)
       join_map(x, x->map, map);
     else
@@ -413,7 +285,7 @@ static bool may_merge(fuser *f, int a, int b)
   if (is_dot || is_whole(x->roots[0]) || is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
       y->roots[0]->opcode == HL_OP_CONCATENATE)
     return false;
-  return hl_shape_same_dimensions(domain_of(x->roots[0]), domain_of(y->roots[0])) &&
+  return hl_shape_same_dimensions(hl_domain_of(x->roots[0]), hl_domain_of(y->roots[0])) &&
          !may_depend(f, x, y) && !may_depend(f, y, x);
 }
 
@@ -432,7 +304,7 @@ static void merge(fuser *f, int a, int b)
 /* Whether all users read x over the same dimensions of their domain: reading it once for all makes sense. */
 static bool is_read_alike(const info *x)
 {
-  for (int d = 0; d < domain_of(x->ins)->rank; d++)
+  for (int d = 0; d < hl_domain_of(x->ins)->rank; d++)
     if (x->map[d] == HL_MAP_OTHER)
       return false;
   return true;
@@ -457,7 +329,7 @@ static void merge_users(fuser *f, info *x)
 
 static const hl_shape *root_shape(fuser *f, int unit)
 {
-  return domain_of(f->units[unit].roots[0]);
+  return hl_domain_of(f->units[unit].roots[0]);
 }
 
 /* How many leading loops x's dimensions are, in order; -1 when they are something else. */
@@ -465,7 +337,7 @@ static int leading_loops(fuser *f, const info *x)
 {
   const hl_shape *root = root_shape(f, x->units[0]);
   int loop = 0;
-  for (int d = 0; d < domain_of(x->ins)->rank; d++) {
+  for (int d = 0; d < hl_domain_of(x->ins)->rank; d++) {
     if (x->map[d] == HL_MAP_ONE)
       continue;
     while (loop < root->rank && root->dimensions[loop] == 1)
@@ -488,7 +360,7 @@ static bool heavy_fits(fuser *f, const info *x)
   bool is_full = loops == root->rank && !x->in_reduce;
   if (x->ins->opcode == HL_OP_DOT || is_full)
     return is_full;
-  int64_t rows = 1, all = elements(domain_of(x->ins->operands[0]));
+  int64_t rows = 1, all = elements(hl_domain_of(x->ins->operands[0]));
   for (int d = 0; d < loops; d++)
     rows *= root->dimensions[d];
   if (elements(root) > all)
@@ -565,7 +437,7 @@ static void store(fuser *f, info *x)
   x->depth = 0;
   x->context = 0;
   x->in_reduce = x->in_dot = x->in_whole = false;
-  x->map = identity_map(f, domain_of(x->ins));
+  x->map = hl_identity_map(f->arena, hl_domain_of(x->ins));
 }
 
 static void inline_in_units(fuser *f, const info *x)
@@ -586,7 +458,7 @@ static bool joins_its_user(fuser *f, const info *x, bool fits)
   return unit->kind == HL_UNIT_KERNEL && unit->root_count < MAX_ROOTS &&
          unit->inlined_count < MAX_INLINED && !is_whole(unit->roots[0]) &&
          unit->roots[0]->opcode != HL_OP_CONCATENATE &&
-         hl_shape_same_dimensions(domain_of(x->ins), root_shape(f, x->units[0])) &&
+         hl_shape_same_dimensions(hl_domain_of(x->ins), root_shape(f, x->units[0])) &&
          leading_loops(f, x) == root_shape(f, x->units[0])->rank;
 }
 
@@ -597,7 +469,7 @@ static void join_user_unit(fuser *f, info *x)
   unit->inlined_count++;
   x->is_stored = true;
   x->context = 0;
-  x->map = identity_map(f, domain_of(x->ins));
+  x->map = hl_identity_map(f->arena, hl_domain_of(x->ins));
 }
 
 static bool is_used(fuser *f, const info *x)

@@ -19,6 +19,13 @@ typedef struct hl_inlined {
 /* Where a dimension of an instruction lies in the loops of its kernel, when it is no loop of the roots. */
 enum { HL_MAP_ONE = -1, HL_MAP_OTHER = -2, HL_MAP_REDUCED = -3 };
 
+/* The shape whose dimensions a kernel with this root runs over: that of the first element of a tuple. */
+const hl_shape *hl_domain_of(const hl_instruction *ins);
+/* A root's own dimensions are the loops. */
+int8_t *hl_identity_map(hl_arena *arena, const hl_shape *shape);
+/* The map of operand i of user, whose own map is `map`. */
+int8_t *hl_operand_map(hl_arena *arena, const hl_instruction *user, int i, const int8_t *map);
+
 /* Something that runs as one step: a kernel or a control instruction. */
 typedef struct hl_unit {
   hl_unit_kind kind;
