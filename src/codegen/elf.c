@@ -16,13 +16,19 @@ typedef struct object {
   int section_count;
 } object;
 
+/* Whether `bytes` at `at` lie inside; sums of what the file says may wrap. */
+static bool is_inside(const object *o, uint64_t at, uint64_t bytes)
+{
+  return at <= o->size && bytes <= o->size - at;
+}
+
 static section section_at(const object *o, int index)
 {
   size_t entry = o->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
   size_t at = o->section_offset + (size_t)index * entry;
   Elf64_Shdr wide = {0};
   Elf32_Shdr narrow = {0};
-  if (at + entry > o->size)
+  if (o->section_offset > o->size || !is_inside(o, at, entry))
     return (section){0};
   if (o->is_64) {
     memcpy(&wide, o->data + at, sizeof wide);
@@ -77,13 +83,13 @@ const char **hl_elf_undefined(hl_arena *arena, const void *data, size_t size, bo
   size_t entry = o.is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   for (int i = 0; i < o.section_count; i++) {
     section table = section_at(&o, i);
-    if (table.type != SHT_SYMTAB || table.offset + table.size > size)
+    if (table.type != SHT_SYMTAB || !is_inside(&o, table.offset, table.size))
       continue;
     section names = section_at(&o, (int)table.link);
     const char **list = HL_ARRAY(arena, table.size / entry + 1, const char *);
     for (size_t at = table.offset; at + entry <= table.offset + table.size; at += entry) {
       uint64_t name = undefined_name(&o, at, is_weak ? STB_WEAK : STB_GLOBAL);
-      if (name && name < names.size && names.offset + names.size <= size) {
+      if (name && name < names.size && is_inside(&o, names.offset, names.size)) {
         const char *text = (const char *)data + names.offset + name;
         list[(*count)++] = hl_arena_strndup(arena, text, strnlen(text, names.size - name));
       }
