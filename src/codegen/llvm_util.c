@@ -183,7 +183,8 @@ LLVMValueRef hl_llvm_intrinsic(const hl_llvm *l, const char *name, const LLVMTyp
   LLVMTypeRef overloads[4];
   LLVMValueRef values[8];
   memcpy(overloads, types, (size_t)type_count * sizeof *types);
-  memcpy(values, args, (size_t)arg_count * sizeof *args);
+  if (arg_count)
+    memcpy(values, args, (size_t)arg_count * sizeof *args);
   LLVMValueRef callee = LLVMGetIntrinsicDeclaration(l->module, id, overloads, (size_t)type_count);
   LLVMTypeRef type = LLVMIntrinsicGetType(l->context, id, overloads, (size_t)type_count);
   LLVMValueRef call = LLVMBuildCall2(l->builder, type, callee, values, (unsigned)arg_count, "");
