@@ -56,7 +56,7 @@ typedef struct hl_emitter {
   int width;         /* lanes of the VECTOR loop around; 1: none */
   LLVMValueRef mask; /* lanes that are there: <width x i1>; NULL: all */
   int jam;           /* iterations of the jammed loop around; 1: none */
-  bool is_streaming; /* inside a loop whose streaming stores are aligned */
+  bool has_streamed; /* the function has streaming stores */
   int kernel_count;  /* functions made so far, for names */
 } hl_emitter;
 
@@ -137,6 +137,9 @@ void hl_emit_parallel(hl_emitter *e, const hl_node *node);
 /* emit_module.c */
 void hl_emit_program(hl_emitter *e);
 void hl_emit_function_attributes(hl_emitter *e, LLVMValueRef function);
+/* For functions that only call others: nothing to gain there from LLVM's optimisations, which take
+ * most of the compile time. */
+void hl_emit_is_glue(hl_emitter *e, LLVMValueRef function);
 /* Puts the floating environment of rule 1 in place; leave restores what enter returned. */
 LLVMValueRef hl_emit_fenv_enter(hl_emitter *e);
 void hl_emit_fenv_leave(hl_emitter *e, LLVMValueRef saved);

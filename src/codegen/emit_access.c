@@ -301,6 +301,37 @@ static void masked_store(hl_emitter *e, LLVMValueRef x, LLVMValueRef pointer, un
   hl_llvm_intrinsic(&e->l, "llvm.masked.store", types, 2, args, 4);
 }
 
+static LLVMValueRef store_vector(hl_emitter *e, LLVMValueRef x, LLVMValueRef pointer,
+                                 unsigned align)
+{
+  LLVMValueRef store = LLVMBuildStore(e->l.builder, x, pointer);
+  LLVMSetAlignment(store, align);
+  return store;
+}
+
+/* Whole registers past the caches where the address allows it. It does at all rounds of a loop or
+ * at none, so the branch costs nothing. */
+static void store_streaming(hl_emitter *e, LLVMValueRef x, LLVMValueRef pointer, unsigned align)
+{
+  LLVMBuilderRef b = e->l.builder;
+  unsigned bytes = (unsigned)e->target->vector_bytes;
+  LLVMValueRef place = LLVMBuildPtrToInt(b, pointer, e->l.i64, "");
+  LLVMValueRef low = LLVMBuildAnd(b, place, hl_llvm_i64(&e->l, bytes - 1), "");
+  LLVMValueRef is_aligned = LLVMBuildICmp(b, LLVMIntEQ, low, hl_llvm_i64(&e->l, 0), "");
+  hl_llvm_if branch = hl_llvm_if_begin(&e->l, is_aligned);
+  hl_llvm_flag_metadata(&e->l, store_vector(e, x, pointer, bytes), "nontemporal");
+  hl_llvm_if_else(&e->l, &branch);
+  store_vector(e, x, pointer, align);
+  hl_llvm_if_end(&e->l, &branch);
+  e->has_streamed = true;
+}
+
+static bool streams(const hl_emitter *e, const hl_node *node, const address *at)
+{
+  int bytes = e->width * hl_type_bytes(node->access->param->type);
+  return node->is_streaming && at->step > 0 && bytes % e->target->vector_bytes == 0;
+}
+
 static void store_contiguous(hl_emitter *e, const hl_node *node, const address *at, LLVMValueRef x,
                              LLVMValueRef mask)
 {
@@ -311,12 +342,10 @@ static void store_contiguous(hl_emitter *e, const hl_node *node, const address *
     masked_store(e, ordered, start, element_align(param), at->step < 0 ? reverse(e, mask) : mask);
     return;
   }
-  LLVMValueRef store = LLVMBuildStore(e->l.builder, ordered, start);
-  LLVMSetAlignment(store, element_align(param));
-  if (node->is_streaming && e->is_streaming && at->step > 0) {
-    LLVMSetAlignment(store, (unsigned)e->target->vector_bytes);
-    hl_llvm_flag_metadata(&e->l, store, "nontemporal");
-  }
+  if (streams(e, node, at))
+    store_streaming(e, ordered, start, element_align(param));
+  else
+    store_vector(e, ordered, start, element_align(param));
 }
 
 static void store_scatter(hl_emitter *e, const hl_param *param, const address *at, LLVMValueRef x,

@@ -96,13 +96,37 @@ static void start_function(hl_emitter *e, LLVMValueRef function)
     e->pointers[i] = LLVMGetParam(function, (unsigned)i);
 }
 
+/* Streaming stores are ordered before what the caller does next; only x86 needs to be told. */
+static void fence(hl_emitter *e)
+{
+  if (e->has_streamed && e->target->family == HL_FAMILY_X86_64)
+    hl_llvm_intrinsic(&e->l, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+  e->has_streamed = false;
+}
+
 /* The entry block holds stack memory alone and then goes to the start. */
 static void finish_function(hl_emitter *e)
 {
+  fence(e);
   LLVMBuildRetVoid(e->l.builder);
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(e->l.function);
   hl_llvm_at(&e->l, entry);
   LLVMBuildBr(e->l.builder, LLVMGetNextBasicBlock(entry));
+}
+
+/* Parallel loops are functions of their own; what may stand around them here is a few scalars. */
+static bool is_glue(const hl_kernel *kernel)
+{
+  bool has_parallel = false;
+  for (const hl_node *node = kernel->body.first; node; node = node->next) {
+    bool is_parallel = node->op == HL_LOOP_FOR && node->loop->mode == HL_MODE_PARALLEL;
+    if (!is_parallel &&
+        (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD ||
+         node->op == HL_LOOP_IF || node->op == HL_LOOP_MATH))
+      return false;
+    has_parallel = has_parallel || is_parallel;
+  }
+  return has_parallel;
 }
 
 LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step)
@@ -110,6 +134,8 @@ LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step)
   enter_kernel(e, step);
   LLVMValueRef function = add_function(e, "kernel", hl_emit_kernel_type(e, step->kernel));
   param_attributes(e, function, e->is_disjoint);
+  if (is_glue(step->kernel))
+    hl_emit_is_glue(e, function);
   start_function(e, function);
   hl_emit_block(e, &step->kernel->body);
   finish_function(e);
@@ -212,6 +238,7 @@ static LLVMTypeRef chunk_type(hl_emitter *e)
 static LLVMValueRef emit_chunk(hl_emitter *e, LLVMValueRef body, const captures *c)
 {
   LLVMValueRef function = add_function(e, "chunk", chunk_type(e));
+  hl_emit_is_glue(e, function);
   LLVMTypeRef context = context_type(e, c);
   LLVMValueRef *args = HL_ARRAY(e->arena, c->count + 3, LLVMValueRef);
   e->l.function = function;

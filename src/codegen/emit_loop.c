@@ -5,7 +5,7 @@
  * masked round where the target masks memory accesses, else one by one. Which of these ran never
  * shows in the bits.
  */
-#include "emit.h"
+#include "emit_reduce.h"
 
 LLVMValueRef hl_emit_extent(hl_emitter *e, const hl_loop *loop, int k)
 {
@@ -179,10 +179,22 @@ static int choose_jam(hl_emitter *e, const hl_loop *loop)
   return loop->jam > HL_MAX_JAM ? HL_MAX_JAM : loop->jam;
 }
 
+static void emit_unrolled_for(hl_emitter *e, const hl_loop *loop)
+{
+  for (int64_t i = 0; i < loop->extents[0]; i++) {
+    hl_value_set_scalar(e, loop->vars[0], hl_llvm_i64(&e->l, i), HL_NAN_NONE);
+    hl_emit_block(e, &loop->body);
+  }
+}
+
 static void emit_serial_for(hl_emitter *e, const hl_node *node)
 {
   const hl_loop *loop = node->loop;
   int jam = choose_jam(e, loop);
+  if (jam == 1 && hl_nest_unrolls(e, loop, 8)) {
+    emit_unrolled_for(e, loop);
+    return;
+  }
   LLVMValueRef count = hl_emit_extent(e, loop, 0), zero = hl_llvm_i64(&e->l, 0);
   if (jam == 1) {
     emit_rounds(e, loop, zero, count, 1);

@@ -27,6 +27,11 @@ void hl_emit_function_attributes(hl_emitter *e, LLVMValueRef function)
   }
 }
 
+void hl_emit_is_glue(hl_emitter *e, LLVMValueRef function)
+{
+  hl_llvm_function_attr(&e->l, function, "optnone");
+}
+
 /* Floating environment. */
 
 typedef struct environment {
@@ -313,6 +318,7 @@ static LLVMValueRef emit_run(hl_emitter *e)
   LLVMSetLinkage(r.function, LLVMInternalLinkage);
   hl_emit_function_attributes(e, r.function);
   hl_llvm_function_attr(&e->l, r.function, "noinline");
+  hl_emit_is_glue(e, r.function);
   for (unsigned i = 1; i <= 3; i++)
     hl_llvm_attr(&e->l, r.function, i, "noalias", 0);
   e->l.function = r.function;
@@ -336,6 +342,8 @@ static void emit_entry(hl_emitter *e, LLVMValueRef run)
   LLVMValueRef entry = LLVMAddFunction(e->l.module, e->options->symbol, entry_type(e, e->l.i32));
   LLVMValueRef args[3];
   hl_emit_function_attributes(e, entry);
+  hl_llvm_function_attr(&e->l, entry, "noinline");
+  hl_emit_is_glue(e, entry);
   e->l.function = entry;
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));

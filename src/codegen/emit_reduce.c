@@ -1,13 +1,13 @@
-/* emit_reduce.c - reductions and folds as nests of scalar loops; around them may be vector and
- * jammed loops.
+/* emit_reduce.c - reductions as nests of scalar loops; around them may be vector and jammed loops.
  *
  * The accumulators are carried from iteration to iteration: as many as there are parts, each a
  * vector where the yields are, on as many levels as the order has blocks inside blocks (numerics
  * rules 4 and 8). A level that is full is joined to the next and starts at the identity again. At
  * the end all levels are joined, lowest first: joining an identity changes nothing, so that a last
- * block needs no test. The innermost loop is cut where a block ends and so has no test either.
+ * block needs no test.
  *
- * The lanes of ROW are an array on the stack. Rows that matter take emit_reduce_vector.c instead.
+ * The lanes of ROW are an array on the stack, or values where the loop is written out. Long rows
+ * take emit_reduce_vector.c instead.
  */
 #include "emit_reduce.h"
 
@@ -19,25 +19,8 @@ typedef struct accumulator {
   int64_t block;        /* elements of a block of level 0; 0: none */
   int first;            /* in carried: parts of level 0, parts of level 1, ... */
   LLVMValueRef *memory; /* ROW: by part, levels of L lanes */
+  LLVMValueRef *slots;  /* ROW written out: by part, L lanes; NULL where none has come */
 } accumulator;
-
-/* A loop nest under emission. */
-typedef struct nest {
-  hl_emitter *e;
-  const hl_node *node;
-  const hl_loop *loop;
-  accumulator *accumulators;
-  LLVMValueRef *carried;
-  int carried_count;
-  int64_t block;        /* the smallest; 0: no blocks */
-  int counter;          /* in carried: elements so far, where blocks or ROW need it; else -1 */
-  LLVMValueRef element; /* elements before this one: with counter >= 0 */
-} nest;
-
-int hl_row_lanes(hl_element_type type)
-{
-  return 128 / hl_type_bytes(type);
-}
 
 int hl_block_levels(int64_t count, int64_t block)
 {
@@ -172,7 +155,12 @@ static accumulator plan_accumulator(hl_emitter *e, const hl_loop *loop, int inde
   return a;
 }
 
-static LLVMValueRef *carried_at(const nest *n, const accumulator *a, int level, int part)
+static accumulator *accumulator_at(const hl_nest *n, int index)
+{
+  return (accumulator *)n->context + index;
+}
+
+static LLVMValueRef *carried_at(const hl_nest *n, const accumulator *a, int level, int part)
 {
   return &n->carried[a->first + level * a->parts + part];
 }
@@ -184,17 +172,17 @@ static LLVMTypeRef lane_type(hl_emitter *e, const accumulator *a)
   return hl_llvm_type(&e->l, a->combiner->type, a->lanes);
 }
 
-static LLVMValueRef lane_pointer(const nest *n, const accumulator *a, int level, int part,
+static LLVMValueRef lane_pointer(const hl_nest *n, const accumulator *a, int level, int part,
                                  LLVMValueRef slot)
 {
   const hl_llvm *l = &n->e->l;
-  int lanes = hl_row_lanes(a->combiner->type);
+  int lanes = hl_row_lanes(a->combiner);
   LLVMValueRef at = LLVMBuildAnd(l->builder, slot, hl_llvm_i64(l, lanes - 1), "");
   at = LLVMBuildAdd(l->builder, at, hl_llvm_i64(l, (int64_t)level * lanes), "");
   return hl_llvm_gep(l, lane_type(n->e, a), a->memory[part], at);
 }
 
-static void row_take(const nest *n, const accumulator *a, int level, int part, LLVMValueRef slot,
+static void row_take(const hl_nest *n, const accumulator *a, int level, int part, LLVMValueRef slot,
                      LLVMValueRef x)
 {
   LLVMBuilderRef b = n->e->l.builder;
@@ -203,18 +191,18 @@ static void row_take(const nest *n, const accumulator *a, int level, int part, L
   LLVMBuildStore(b, combine(n->e, a->combiner, old, x), at);
 }
 
-static void row_clear(const nest *n, const accumulator *a, int level, int part)
+static void row_clear(const hl_nest *n, const accumulator *a, int level, int part)
 {
   LLVMValueRef identity = hl_emit_identity(n->e, a->combiner, a->lanes);
-  for (int i = 0; i < hl_row_lanes(a->combiner->type); i++)
+  for (int i = 0; i < hl_row_lanes(a->combiner); i++)
     LLVMBuildStore(n->e->l.builder, identity,
                    lane_pointer(n, a, level, part, hl_llvm_i64(&n->e->l, i)));
 }
 
-static LLVMValueRef row_value(const nest *n, const accumulator *a, int level, int part)
+static LLVMValueRef row_value(const hl_nest *n, const accumulator *a, int level, int part)
 {
   LLVMValueRef lanes[64];
-  int count = hl_row_lanes(a->combiner->type);
+  int count = hl_row_lanes(a->combiner);
   for (int i = 0; i < count; i++)
     lanes[i] = LLVMBuildLoad2(n->e->l.builder, lane_type(n->e, a),
                               lane_pointer(n, a, level, part, hl_llvm_i64(&n->e->l, i)), "");
@@ -222,6 +210,30 @@ static LLVMValueRef row_value(const nest *n, const accumulator *a, int level, in
     for (int i = 0; i < h; i++)
       lanes[i] = combine(n->e, a->combiner, lanes[i], lanes[i + h]);
   return lanes[0];
+}
+
+/* The same where the element's number is known. */
+
+static LLVMValueRef *slots_of(const accumulator *a, int part)
+{
+  return a->slots + part * hl_row_lanes(a->combiner);
+}
+
+static void slot_take(const hl_nest *n, const accumulator *a, int part, LLVMValueRef x)
+{
+  LLVMValueRef *slot = slots_of(a, part) + n->unrolled_element % hl_row_lanes(a->combiner);
+  *slot = *slot ? combine(n->e, a->combiner, *slot, x) : x;
+}
+
+/* Lanes that nothing came into are identities: joining them changes nothing. */
+static LLVMValueRef slot_value(const hl_nest *n, const accumulator *a, int part)
+{
+  LLVMValueRef *lanes = slots_of(a, part);
+  for (int h = hl_row_lanes(a->combiner) / 2; h >= 1; h /= 2)
+    for (int i = 0; i < h; i++)
+      if (lanes[i + h])
+        lanes[i] = combine(n->e, a->combiner, lanes[i], lanes[i + h]);
+  return lanes[0] ? lanes[0] : hl_emit_identity(n->e, a->combiner, a->lanes);
 }
 
 /* Blocks. */
@@ -235,7 +247,7 @@ static int64_t power(int64_t base, int exponent)
 }
 
 /* Whether `held` elements, a power of two, divide those so far. */
-static LLVMValueRef is_full(const nest *n, int64_t held)
+static LLVMValueRef is_full(const hl_nest *n, int64_t held)
 {
   const hl_llvm *l = &n->e->l;
   LLVMValueRef rest =
@@ -243,7 +255,7 @@ static LLVMValueRef is_full(const nest *n, int64_t held)
   return LLVMBuildICmp(l->builder, LLVMIntEQ, rest, hl_llvm_i64(l, 0), "");
 }
 
-static void flush_level(const nest *n, const accumulator *a, int level)
+static void flush_level(const hl_nest *n, const accumulator *a, int level)
 {
   LLVMBuilderRef b = n->e->l.builder;
   LLVMValueRef full = is_full(n, power(a->block, level + 1));
@@ -257,7 +269,7 @@ static void flush_level(const nest *n, const accumulator *a, int level)
 }
 
 /* The block that has just ended has number (elements so far - 1) / its size. */
-static void flush_row_level(const nest *n, const accumulator *a, int level)
+static void flush_row_level(const hl_nest *n, const accumulator *a, int level)
 {
   const hl_llvm *l = &n->e->l;
   int64_t held = power(a->block, level + 1);
@@ -271,10 +283,10 @@ static void flush_row_level(const nest *n, const accumulator *a, int level)
   hl_llvm_if_end(l, &branch);
 }
 
-static void flush(const nest *n)
+static void flush(hl_nest *n)
 {
   for (int i = 0; i < n->loop->result_count; i++) {
-    const accumulator *a = &n->accumulators[i];
+    const accumulator *a = accumulator_at(n, i);
     for (int level = 0; level + 1 < a->levels; level++) {
       if (a->memory)
         flush_row_level(n, a, level);
@@ -286,7 +298,7 @@ static void flush(const nest *n)
 
 /* The body, once. */
 
-static LLVMValueRef take_dot(const nest *n, const accumulator *a, int part, LLVMValueRef sum)
+static LLVMValueRef take_dot(const hl_nest *n, const accumulator *a, int part, LLVMValueRef sum)
 {
   hl_emitter *e = n->e;
   LLVMValueRef l = hl_emit_raw(e, n->loop->yields[a->yield], part, a->lanes);
@@ -296,146 +308,40 @@ static LLVMValueRef take_dot(const nest *n, const accumulator *a, int part, LLVM
   return LLVMBuildAdd(e->l.builder, sum, LLVMBuildMul(e->l.builder, l, r, ""), "");
 }
 
-static void take(const nest *n, const accumulator *a, int part)
+static void take(const hl_nest *n, const accumulator *a, int part)
 {
-  LLVMValueRef *sum = a->memory ? NULL : carried_at(n, a, 0, part);
+  LLVMValueRef *sum = a->memory || a->slots ? NULL : carried_at(n, a, 0, part);
   if (a->combiner->order == HL_ORDER_DOT) {
     *sum = take_dot(n, a, part, *sum);
     return;
   }
   LLVMValueRef x = hl_emit_raw(n->e, n->loop->yields[a->yield], part, a->lanes);
-  if (a->memory)
+  if (a->slots)
+    slot_take(n, a, part, x);
+  else if (a->memory)
     row_take(n, a, 0, part, n->element, x);
   else
     *sum = combine(n->e, a->combiner, *sum, x);
 }
 
-static void emit_reduce_body(nest *n)
+static void emit_body(hl_nest *n)
 {
   hl_emit_block(n->e, &n->loop->body);
   for (int i = 0; i < n->loop->result_count; i++)
-    for (int part = 0; part < n->accumulators[i].parts; part++)
-      take(n, &n->accumulators[i], part);
-}
-
-/* Carried values of a fold, one after the other by part. */
-typedef struct fold_value {
-  int lanes, parts, first;
-  bool is_clean; /* moved and made NaNs meet in it */
-} fold_value;
-
-static void emit_fold_body(nest *n, const fold_value *values)
-{
-  hl_emitter *e = n->e;
-  const hl_loop *loop = n->loop;
-  for (int i = 0; i < loop->result_count; i++) {
-    hl_value value = {.parts = HL_ARRAY(e->arena, values[i].parts, LLVMValueRef),
-                      .part_count = values[i].parts,
-                      .is_vector = values[i].lanes > 1,
-                      .nan = values[i].is_clean ? HL_NAN_MOVED : HL_NAN_DIRTY};
-    for (int part = 0; part < values[i].parts; part++)
-      value.parts[part] = n->carried[values[i].first + part];
-    hl_value_set(e, loop->accs[i], value);
-  }
-  hl_emit_block(e, &loop->body);
-  for (int i = 0; i < loop->result_count; i++)
-    for (int part = 0; part < values[i].parts; part++)
-      n->carried[values[i].first + part] =
-          values[i].is_clean ? hl_emit_clean(e, loop->yields[i], part, values[i].lanes)
-                             : hl_emit_raw(e, loop->yields[i], part, values[i].lanes);
-}
-
-/* Loops. */
-
-typedef struct nest_body {
-  const fold_value *fold; /* NULL: a REDUCE */
-} nest_body;
-
-static void emit_body(nest *n, const nest_body *body)
-{
-  if (body->fold)
-    emit_fold_body(n, body->fold);
-  else
-    emit_reduce_body(n);
-}
-
-static void emit_plain_loop(nest *n, const nest_body *body, int k, LLVMValueRef start,
-                            LLVMValueRef end)
-{
-  hl_emitter *e = n->e;
-  hl_llvm_loop loop;
-  hl_llvm_loop_begin(&e->l, e->arena, &loop, start, end, 1, n->carried, n->carried_count);
-  hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
-  if (n->counter >= 0) {
-    LLVMValueRef passed = LLVMBuildSub(e->l.builder, loop.index, start, "");
-    n->element = LLVMBuildAdd(e->l.builder, n->carried[n->counter], passed, "");
-  }
-  emit_body(n, body);
-  hl_llvm_loop_end(&e->l, &loop);
-}
-
-static void count_elements(nest *n, LLVMValueRef start, LLVMValueRef end)
-{
-  LLVMBuilderRef b = n->e->l.builder;
-  LLVMValueRef passed = LLVMBuildSub(b, end, start, "");
-  n->carried[n->counter] = LLVMBuildAdd(b, n->carried[n->counter], passed, "");
-}
-
-/* The innermost loop in pieces that end where a block does. */
-static void emit_blocked_loop(nest *n, const nest_body *body, int k, LLVMValueRef count)
-{
-  const hl_llvm *l = &n->e->l;
-  hl_llvm_loop pieces;
-  hl_llvm_loop_begin(l, n->e->arena, &pieces, hl_llvm_i64(l, 0), count, 1, n->carried,
-                     n->carried_count);
-  LLVMValueRef used =
-      LLVMBuildAnd(l->builder, n->carried[n->counter], hl_llvm_i64(l, n->block - 1), "");
-  LLVMValueRef room = LLVMBuildSub(l->builder, hl_llvm_i64(l, n->block), used, "");
-  if (n->loop->var_count == 1)
-    room = hl_llvm_i64(l, n->block);
-  LLVMValueRef end = LLVMBuildAdd(l->builder, pieces.index, room, "");
-  end = hl_llvm_call2(l, "llvm.smin", end, count);
-  emit_plain_loop(n, body, k, pieces.index, end);
-  count_elements(n, pieces.index, end);
-  flush(n);
-  pieces.step = LLVMBuildSub(l->builder, end, pieces.index, "");
-  hl_llvm_loop_end(l, &pieces);
-}
-
-static void emit_innermost(nest *n, const nest_body *body, int k)
-{
-  LLVMValueRef count = hl_emit_extent(n->e, n->loop, k), zero = hl_llvm_i64(&n->e->l, 0);
-  if (n->block) {
-    emit_blocked_loop(n, body, k, count);
-    return;
-  }
-  emit_plain_loop(n, body, k, zero, count);
-  if (n->counter >= 0)
-    count_elements(n, zero, count);
-}
-
-/* Depth is the number of variables: at most HL_LIMIT_RANK of a reduce and its window. */
-static void emit_nest(nest *n, const nest_body *body, int k)
-{
-  hl_emitter *e = n->e;
-  if (k == n->loop->var_count - 1) {
-    emit_innermost(n, body, k);
-    return;
-  }
-  hl_llvm_loop loop;
-  hl_llvm_loop_begin(&e->l, e->arena, &loop, hl_llvm_i64(&e->l, 0), hl_emit_extent(e, n->loop, k),
-                     1, n->carried, n->carried_count);
-  hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
-  emit_nest(n, body, k + 1);
-  hl_llvm_loop_end(&e->l, &loop);
+    for (int part = 0; part < accumulator_at(n, i)->parts; part++)
+      take(n, accumulator_at(n, i), part);
 }
 
 /* Reductions. */
 
-static void start_row(nest *n, accumulator *a)
+static void start_row(hl_nest *n, accumulator *a)
 {
   hl_emitter *e = n->e;
-  int slots = a->levels * hl_row_lanes(a->combiner->type);
+  if (n->is_unrolled) {
+    a->slots = HL_ARRAY(e->arena, a->parts * hl_row_lanes(a->combiner), LLVMValueRef);
+    return;
+  }
+  int slots = a->levels * hl_row_lanes(a->combiner);
   a->memory = HL_ARRAY(e->arena, a->parts, LLVMValueRef);
   for (int part = 0; part < a->parts; part++) {
     a->memory[part] = hl_llvm_alloca(&e->l, lane_type(e, a), slots, 64);
@@ -444,7 +350,7 @@ static void start_row(nest *n, accumulator *a)
   }
 }
 
-static void start_accumulator(nest *n, accumulator *a)
+static void start_accumulator(hl_nest *n, accumulator *a)
 {
   if (a->combiner->order == HL_ORDER_ROW) {
     start_row(n, a);
@@ -456,30 +362,42 @@ static void start_accumulator(nest *n, accumulator *a)
     n->carried[i] = hl_emit_identity(n->e, a->combiner, a->lanes);
 }
 
-static void start_reduce(nest *n)
+/* Plans the accumulators; returns how many carried values they may need. */
+static int plan_reduce(hl_nest *n)
 {
   int capacity = 1;
-  bool has_row = false;
-  n->accumulators = HL_ARRAY(n->e->arena, n->loop->result_count, accumulator);
   for (int i = 0; i < n->loop->result_count; i++) {
-    accumulator *a = &n->accumulators[i];
+    accumulator *a = accumulator_at(n, i);
     *a = plan_accumulator(n->e, n->loop, i);
     capacity += a->levels * a->parts;
-    has_row = has_row || a->combiner->order == HL_ORDER_ROW;
     if (a->block && (n->block == 0 || a->block < n->block))
       n->block = a->block;
   }
-  n->carried = HL_ARRAY(n->e->arena, capacity, LLVMValueRef);
+  return capacity;
+}
+
+static bool has_row(const hl_loop *loop)
+{
+  for (int i = 0; i < loop->result_count; i++)
+    if (loop->combiners[i].order == HL_ORDER_ROW)
+      return true;
+  return false;
+}
+
+static void start_reduce(hl_nest *n)
+{
+  n->context = HL_ARRAY(n->e->arena, n->loop->result_count, accumulator);
+  n->carried = HL_ARRAY(n->e->arena, plan_reduce(n), LLVMValueRef);
   for (int i = 0; i < n->loop->result_count; i++)
-    start_accumulator(n, &n->accumulators[i]);
-  if (!n->block && !has_row)
+    start_accumulator(n, accumulator_at(n, i));
+  if (n->is_unrolled || (!n->block && !has_row(n->loop)))
     return;
   n->counter = n->carried_count++;
   n->carried[n->counter] = hl_llvm_i64(&n->e->l, 0);
 }
 
 /* What the last block of each level left behind goes into the level above. */
-static LLVMValueRef finish_row(const nest *n, const accumulator *a, int part)
+static LLVMValueRef finish_row(const hl_nest *n, const accumulator *a, int part)
 {
   const hl_llvm *l = &n->e->l;
   for (int level = 0; level + 1 < a->levels; level++) {
@@ -490,7 +408,7 @@ static LLVMValueRef finish_row(const nest *n, const accumulator *a, int part)
   return row_value(n, a, a->levels - 1, part);
 }
 
-static LLVMValueRef finish_carried(const nest *n, const accumulator *a, int part)
+static LLVMValueRef finish_carried(const hl_nest *n, const accumulator *a, int part)
 {
   LLVMValueRef value = *carried_at(n, a, 0, part);
   for (int level = 1; level < a->levels; level++)
@@ -501,100 +419,41 @@ static LLVMValueRef finish_carried(const nest *n, const accumulator *a, int part
   return value;
 }
 
-static void finish_reduce(const nest *n)
+static LLVMValueRef finish(const hl_nest *n, const accumulator *a, int part)
+{
+  if (a->slots)
+    return slot_value(n, a, part);
+  return a->memory ? finish_row(n, a, part) : finish_carried(n, a, part);
+}
+
+static void finish_reduce(const hl_nest *n, const hl_node *node)
 {
   for (int i = 0; i < n->loop->result_count; i++) {
-    const accumulator *a = &n->accumulators[i];
+    const accumulator *a = accumulator_at(n, i);
     hl_value value = {.parts = HL_ARRAY(n->e->arena, a->parts, LLVMValueRef),
                       .part_count = a->parts,
                       .is_vector = a->lanes > 1,
                       .nan = HL_NAN_DIRTY};
     for (int part = 0; part < a->parts; part++)
-      value.parts[part] = a->memory ? finish_row(n, a, part) : finish_carried(n, a, part);
-    hl_emit_set_result(n->e, n->node, i, value);
+      value.parts[part] = finish(n, a, part);
+    hl_emit_set_result(n->e, node, i, value);
   }
+}
+
+/* A row of no more than its lanes is a tree of single values. */
+static bool unrolls(hl_emitter *e, const hl_loop *loop)
+{
+  return hl_nest_unrolls(e, loop, has_row(loop) ? 32 : 8);
 }
 
 void hl_emit_reduce(hl_emitter *e, const hl_node *node)
 {
-  nest n = {.e = e, .node = node, .loop = node->loop, .counter = -1};
-  if (hl_emit_vector_reduce(e, node))
+  const hl_loop *loop = node->loop;
+  hl_nest n = {.e = e, .loop = loop, .counter = -1, .body = emit_body, .block_end = flush};
+  n.is_unrolled = unrolls(e, loop) && (e->width > 1 || hl_loop_count(loop) <= 8);
+  if (!n.is_unrolled && hl_emit_vector_reduce(e, node))
     return;
   start_reduce(&n);
-  if (hl_loop_count(n.loop) > 0)
-    emit_nest(&n, &(nest_body){NULL}, 0);
-  finish_reduce(&n);
-}
-
-/* Folds. */
-
-/* Whether every NaN that this can be was made by arithmetic: then the canonical form can wait. */
-static bool is_made(const hl_loop *loop, const hl_node *node, int depth)
-{
-  switch (node->op) {
-  case HL_LOOP_ACC:
-    return node->loop == loop;
-  case HL_LOOP_SELECT:
-    return depth > 0 && is_made(loop, node->operands[1], depth - 1) &&
-           is_made(loop, node->operands[2], depth - 1);
-  case HL_LOOP_LOAD:
-  case HL_LOOP_NEG:
-  case HL_LOOP_ABS:
-  case HL_LOOP_BITCAST:
-  case HL_LOOP_RESULT:
-    return false;
-  case HL_LOOP_CONST:
-    return !hl_is_float(node->type) ||
-           hl_float_decode(node->type, node->bits) == hl_float_decode(node->type, node->bits);
-  default:
-    return true;
-  }
-}
-
-static bool needs_clean(hl_emitter *e, const hl_node *node)
-{
-  const hl_loop *loop = node->loop;
-  for (int i = 0; i < loop->result_count; i++)
-    if (hl_is_float(loop->accs[i]->type) && (e->values[node->operands[i]->id].nan == HL_NAN_MOVED ||
-                                             !is_made(loop, loop->yields[i], 8)))
-      return true;
-  return false;
-}
-
-static int plan_fold(nest *n, fold_value *values)
-{
-  hl_emitter *e = n->e;
-  bool is_clean = needs_clean(e, n->node);
-  int count = 0;
-  for (int i = 0; i < n->loop->result_count; i++) {
-    const hl_node *acc = n->loop->accs[i];
-    values[i] = (fold_value){.lanes = 1, .parts = 1, .first = count, .is_clean = is_clean};
-    if (e->width > 1 && carries(e, acc, HL_VARIES_BY_LANE))
-      values[i].lanes = e->width;
-    if (e->jam > 1 && carries(e, acc, HL_VARIES_BY_PART))
-      values[i].parts = e->jam;
-    count += values[i].parts;
-  }
-  return count;
-}
-
-void hl_emit_fold(hl_emitter *e, const hl_node *node)
-{
-  nest n = {.e = e, .node = node, .loop = node->loop, .counter = -1};
-  fold_value *values = HL_ARRAY(e->arena, n.loop->result_count, fold_value);
-  n.carried_count = plan_fold(&n, values);
-  n.carried = HL_ARRAY(e->arena, n.carried_count + 1, LLVMValueRef);
-  for (int i = 0; i < n.loop->result_count; i++)
-    for (int part = 0; part < values[i].parts; part++)
-      n.carried[values[i].first + part] =
-          values[i].is_clean ? hl_emit_clean(e, node->operands[i], part, values[i].lanes)
-                             : hl_emit_raw(e, node->operands[i], part, values[i].lanes);
-  if (hl_loop_count(n.loop) > 0)
-    emit_nest(&n, &(nest_body){values}, 0);
-  for (int i = 0; i < n.loop->result_count; i++)
-    hl_emit_set_result(e, node, i,
-                       (hl_value){.parts = n.carried + values[i].first,
-                                  .part_count = values[i].parts,
-                                  .is_vector = values[i].lanes > 1,
-                                  .nan = values[i].is_clean ? HL_NAN_MOVED : HL_NAN_DIRTY});
+  hl_nest_emit(&n);
+  finish_reduce(&n, node);
 }

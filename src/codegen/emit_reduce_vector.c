@@ -45,7 +45,7 @@ static bool rows_are_aligned(const hl_loop *loop, const hl_combiner *c)
   int inner = loop->var_count - 1;
   if (loop->var_count == 1)
     return true;
-  return hl_loop_count(loop) <= HL_ROW_BLOCK && loop->extents[inner] % hl_row_lanes(c->type) == 0 &&
+  return hl_loop_count(loop) <= HL_ROW_BLOCK && loop->extents[inner] % hl_row_lanes(c) == 0 &&
          !loop->limits[inner];
 }
 
@@ -73,8 +73,8 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
   for (int i = 0; i < loop->result_count; i++) {
     const hl_combiner *c = &loop->combiners[i];
     bytes = hl_type_bytes(c->type) > bytes ? hl_type_bytes(c->type) : bytes;
-    if (c->order == HL_ORDER_ROW && hl_row_lanes(c->type) > least)
-      least = hl_row_lanes(c->type);
+    if (c->order == HL_ORDER_ROW && hl_row_lanes(c) > least)
+      least = hl_row_lanes(c);
   }
   int width = (e->jam > 1 ? 2 : 4) * e->target->vector_bytes / bytes;
   width = width > HL_MAX_LANES ? HL_MAX_LANES : width;
@@ -125,7 +125,7 @@ static lanes_of plan(const rows *r, int index)
   a.yield = hl_first_yield(r->loop, index);
   if (e->jam > 1 && (e->variance[r->loop->yields[a.yield]->id] & HL_VARIES_BY_PART))
     a.parts = e->jam;
-  a.lanes = c->order == HL_ORDER_ROW ? hl_row_lanes(c->type) : r->width;
+  a.lanes = c->order == HL_ORDER_ROW ? hl_row_lanes(c) : r->width;
   if (c->order == HL_ORDER_ROW)
     a.levels = hl_block_levels(hl_loop_count(r->loop), HL_ROW_BLOCK);
   return a;

@@ -1,0 +1,129 @@
+/* emit_nest.c - the loops of a REDUCE or FOLD, one variable inside the other, with values carried
+ * through all of them.
+ *
+ * Where the order of a sum has blocks, the innermost loop is cut at their ends, so that it has no
+ * test for them. Few iterations of a small body without loops are written out: then their indices
+ * are constants.
+ */
+#include "emit_reduce.h"
+
+/* Operations of a straight-line body, a mathematical function counting as many; -1 for one with
+ * loops or branches. */
+static int64_t body_cost(const hl_block *block)
+{
+  int64_t cost = 0;
+  for (const hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD ||
+        node->op == HL_LOOP_IF)
+      return -1;
+    cost += node->op == HL_LOOP_MATH ? 40 : node->op != HL_LOOP_CONST;
+  }
+  return cost;
+}
+
+bool hl_nest_unrolls(const hl_emitter *e, const hl_loop *loop, int64_t count_limit)
+{
+  enum { COST_LIMIT = 128 };
+  int64_t count = hl_loop_count(loop), cost = body_cost(&loop->body);
+  if (e->options->opt_level < 2 || count > count_limit || cost < 0 || cost * count > COST_LIMIT)
+    return false;
+  for (int i = 0; i < loop->var_count; i++)
+    if (loop->limits && loop->limits[i])
+      return false;
+  return true;
+}
+
+static void emit_plain_loop(hl_nest *n, int k, LLVMValueRef start, LLVMValueRef end)
+{
+  hl_emitter *e = n->e;
+  hl_llvm_loop loop;
+  hl_llvm_loop_begin(&e->l, e->arena, &loop, start, end, 1, n->carried, n->carried_count);
+  hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
+  if (n->counter >= 0) {
+    LLVMValueRef passed = LLVMBuildSub(e->l.builder, loop.index, start, "");
+    n->element = LLVMBuildAdd(e->l.builder, n->carried[n->counter], passed, "");
+  }
+  n->body(n);
+  hl_llvm_loop_end(&e->l, &loop);
+}
+
+static void count_elements(hl_nest *n, LLVMValueRef start, LLVMValueRef end)
+{
+  LLVMBuilderRef b = n->e->l.builder;
+  LLVMValueRef passed = LLVMBuildSub(b, end, start, "");
+  n->carried[n->counter] = LLVMBuildAdd(b, n->carried[n->counter], passed, "");
+}
+
+/* The innermost loop in pieces that end where a block does. */
+static void emit_blocked_loop(hl_nest *n, int k, LLVMValueRef count)
+{
+  const hl_llvm *l = &n->e->l;
+  hl_llvm_loop pieces;
+  hl_llvm_loop_begin(l, n->e->arena, &pieces, hl_llvm_i64(l, 0), count, 1, n->carried,
+                     n->carried_count);
+  LLVMValueRef used =
+      LLVMBuildAnd(l->builder, n->carried[n->counter], hl_llvm_i64(l, n->block - 1), "");
+  LLVMValueRef room = LLVMBuildSub(l->builder, hl_llvm_i64(l, n->block), used, "");
+  if (n->loop->var_count == 1)
+    room = hl_llvm_i64(l, n->block);
+  LLVMValueRef end = LLVMBuildAdd(l->builder, pieces.index, room, "");
+  end = hl_llvm_call2(l, "llvm.smin", end, count);
+  emit_plain_loop(n, k, pieces.index, end);
+  count_elements(n, pieces.index, end);
+  n->block_end(n);
+  pieces.step = LLVMBuildSub(l->builder, end, pieces.index, "");
+  hl_llvm_loop_end(l, &pieces);
+}
+
+static void emit_innermost(hl_nest *n, int k)
+{
+  LLVMValueRef count = hl_emit_extent(n->e, n->loop, k), zero = hl_llvm_i64(&n->e->l, 0);
+  if (n->block) {
+    emit_blocked_loop(n, k, count);
+    return;
+  }
+  emit_plain_loop(n, k, zero, count);
+  if (n->counter >= 0)
+    count_elements(n, zero, count);
+}
+
+/* Depth is the number of variables: at most HL_LIMIT_RANK of a reduce and its window. */
+static void emit_loops(hl_nest *n, int k)
+{
+  hl_emitter *e = n->e;
+  if (k == n->loop->var_count - 1) {
+    emit_innermost(n, k);
+    return;
+  }
+  hl_llvm_loop loop;
+  hl_llvm_loop_begin(&e->l, e->arena, &loop, hl_llvm_i64(&e->l, 0), hl_emit_extent(e, n->loop, k),
+                     1, n->carried, n->carried_count);
+  hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
+  emit_loops(n, k + 1);
+  hl_llvm_loop_end(&e->l, &loop);
+}
+
+static void emit_unrolled(hl_nest *n)
+{
+  int64_t count = hl_loop_count(n->loop);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t rest = i;
+    for (int k = n->loop->var_count - 1; k >= 0; k--) {
+      LLVMValueRef index = hl_llvm_i64(&n->e->l, rest % n->loop->extents[k]);
+      hl_value_set_scalar(n->e, n->loop->vars[k], index, HL_NAN_NONE);
+      rest /= n->loop->extents[k];
+    }
+    n->unrolled_element = i;
+    n->body(n);
+  }
+}
+
+void hl_nest_emit(hl_nest *n)
+{
+  if (hl_loop_count(n->loop) == 0)
+    return;
+  if (n->is_unrolled)
+    emit_unrolled(n);
+  else
+    emit_loops(n, 0);
+}
