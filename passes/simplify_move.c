@@ -257,7 +257,8 @@ static hl_instruction *reverse_of_ones(hl_instruction *ins)
   for (int i = 0; i < reversed.count; i++)
     if (ins->shape->dimensions[reversed.values[i]] > 1)
       dims[count++] = reversed.values[i];
-  return count == reversed.count ? NULL : hl_make_reverse(ins, ins->operands[0], count, dims);
+  return count && count == reversed.count ? NULL
+                                          : hl_make_reverse(ins, ins->operands[0], count, dims);
 }
 
 static hl_instruction *reverse_of_broadcast(hl_instruction *ins)

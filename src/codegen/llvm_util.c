@@ -182,7 +182,8 @@ LLVMValueRef hl_llvm_intrinsic(const hl_llvm *l, const char *name, const LLVMTyp
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef overloads[4];
   LLVMValueRef values[8];
-  memcpy(overloads, types, (size_t)type_count * sizeof *types);
+  if (type_count)
+    memcpy(overloads, types, (size_t)type_count * sizeof *types);
   if (arg_count)
     memcpy(values, args, (size_t)arg_count * sizeof *args);
   LLVMValueRef callee = LLVMGetIntrinsicDeclaration(l->module, id, overloads, (size_t)type_count);
