@@ -138,7 +138,8 @@ static hl_param *param_of(hl_puller *p, hl_buffer *buffer, hl_direction_of_param
   bool is_complex = hl_is_complex(buffer->type);
   int rank = buffer->rank + (is_complex ? 1 : 0);
   int64_t *dims = HL_ARRAY(p->arena, rank + 1, int64_t);
-  memcpy(dims, buffer->dimensions, (size_t)buffer->rank * sizeof *dims);
+  if (buffer->rank)
+    memcpy(dims, buffer->dimensions, (size_t)buffer->rank * sizeof *dims);
   if (is_complex)
     dims[buffer->rank] = 2;
   p->param_buffers = hl_arena_grow(p->arena, p->param_buffers, &p->param_capacity, (size_t)n + 1,
