@@ -1,6 +1,8 @@
-/* arena - memory that is freed in one call: bump allocation in blocks that double, large requests in blocks of their own.
+/* arena - memory that is freed in one call: bump allocation in blocks that double, large requests
+ * in blocks of their own.
  *
- * With HL_ARENA_DEBUG every request is a block of its own, so that the address sanitizer sees overruns.
+ * With HL_ARENA_DEBUG every request is a block of its own, so that the address sanitizer sees
+ * overruns.
  */
 #include "arena.h"
 
@@ -9,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 16, LARGE_ALIGNMENT = 64, LARGE = 64 * 1024, FIRST_BLOCK = 8 * 1024, LAST_BLOCK = 1024 * 1024 };
+enum {
+  ALIGNMENT = 16,
+  LARGE_ALIGNMENT = 64,
+  LARGE = 64 * 1024,
+  FIRST_BLOCK = 8 * 1024,
+  LAST_BLOCK = 1024 * 1024
+};
 
 #ifdef HL_ARENA_DEBUG
 enum { IS_DEBUG = 1 };

@@ -1,4 +1,5 @@
-/* diag - diagnostics: collected in the order of report, rendered in text order, for people or as JSON. */
+/* diag - diagnostics: collected in the order of report, rendered in text order, for people or as
+ * JSON. */
 #include "diag.h"
 
 #include <inttypes.h>
@@ -92,12 +93,13 @@ static size_t utf8_length(const unsigned char *p, size_t left)
   for (size_t i = 1; i < length; i++)
     if ((p[i] & 0xc0) != 0x80)
       return 0;
-  bool is_wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-                  (p[0] == 0xf4 && p[1] > 0x8f);
+  bool is_wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+                  (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
   return length > 1 && is_wrong ? 0 : length;
 }
 
-/* Text that a terminal shows as it is: control bytes (but tabs) and bytes that are no UTF-8 become '?'. */
+/* Text that a terminal shows as it is: control bytes (but tabs) and bytes that are no UTF-8 become
+ * '?'. */
 static void add_visible(hl_str *out, const char *text, size_t length)
 {
   for (size_t i = 0, step; i < length; i += step) {
@@ -111,7 +113,8 @@ static void add_visible(hl_str *out, const char *text, size_t length)
   }
 }
 
-/* One blank for each character of the text, tabs kept, so that what follows stands below what follows the text. */
+/* One blank for each character of the text, tabs kept, so that what follows stands below what
+ * follows the text. */
 static void add_blank(hl_str *out, const char *text, size_t length)
 {
   for (size_t i = 0, step; i < length; i += step) {
@@ -136,7 +139,8 @@ typedef struct style {
 } style;
 
 static const style plain_style = {"", "", "", "", "", ""};
-static const style color_style = {"\033[1;31m", "\033[1;35m", "\033[1m", "\033[1;32m", "\033[1;36m", "\033[0m"};
+static const style color_style = {"\033[1;31m", "\033[1;35m", "\033[1m",
+                                  "\033[1;32m", "\033[1;36m", "\033[0m"};
 
 /* The part of a line that is shown: lines longer than LINE_SHOWN are cut around the caret. */
 typedef struct view {
@@ -175,7 +179,8 @@ static void render_source(const hl_diagnostic *d, hl_position at, const style *s
   width = width < 5 ? 5 : width;
   hl_str_printf(out, "%*s | %s", width, number, v.is_cut_before ? "..." : "");
   add_visible(out, v.text, v.length);
-  hl_str_printf(out, "%s\n%*s | %s", v.is_cut_behind ? "..." : "", width, "", v.is_cut_before ? "   " : "");
+  hl_str_printf(out, "%s\n%*s | %s", v.is_cut_behind ? "..." : "", width, "",
+                v.is_cut_before ? "   " : "");
   add_blank(out, v.text, v.caret);
   hl_str_printf(out, "%s^", s->mark);
   for (size_t i = count_visible(v.text + v.caret, v.marked); i > 1; i--)
@@ -200,7 +205,8 @@ static void render_text(const hl_diagnostic *d, const style *s, hl_str *out)
   }
   hl_str_printf(out, "%s%s", d->source ? ": " : "", s->end);
   bool is_error = d->severity == HL_SEVERITY_ERROR;
-  hl_str_printf(out, "%s%s:%s %s", is_error ? s->error : s->warning, is_error ? "error" : "warning", s->end, s->bold);
+  hl_str_printf(out, "%s%s:%s %s", is_error ? s->error : s->warning, is_error ? "error" : "warning",
+                s->end, s->bold);
   add_visible(out, d->text, strlen(d->text));
   hl_str_printf(out, "%s [%s]\n", s->end, hl_rule_label(d->rule));
   if (at.line)
@@ -258,7 +264,8 @@ static void render_json(const hl_diagnostic *d, hl_str *out)
   if (has_place(d)) {
     hl_position at = hl_source_position(d->source, d->range.begin), end = end_of(d);
     hl_str_printf(out, ", \"line\": %" PRIu32 ", \"column\": %" PRIu32, at.line, at.column);
-    hl_str_printf(out, ", \"end_line\": %" PRIu32 ", \"end_column\": %" PRIu32, end.line, end.column);
+    hl_str_printf(out, ", \"end_line\": %" PRIu32 ", \"end_column\": %" PRIu32, end.line,
+                  end.column);
   } else {
     hl_str_add(out, ", \"line\": null, \"column\": null, \"end_line\": null, \"end_column\": null");
   }
@@ -316,5 +323,6 @@ void hl_diag_render(const hl_diag *diag, hl_render_options options, hl_str *out)
   if (options.json)
     hl_str_add(out, "]\n");
   else if (diag->suppressed)
-    hl_str_printf(out, "%d more error%s not shown\n", diag->suppressed, diag->suppressed > 1 ? "s" : "");
+    hl_str_printf(out, "%d more error%s not shown\n", diag->suppressed,
+                  diag->suppressed > 1 ? "s" : "");
 }

@@ -7,7 +7,8 @@
 
 const char *hl_say_op(const hl_instruction *instruction)
 {
-  return instruction->async_wrapped ? instruction->async_wrapped : hl_op_info_of(instruction->opcode)->name;
+  return instruction->async_wrapped ? instruction->async_wrapped
+                                    : hl_op_info_of(instruction->opcode)->name;
 }
 
 const char *hl_say(hl_infer *infer, const hl_shape *shape)
@@ -43,27 +44,30 @@ const hl_shape *hl_operand_shape(const hl_instruction *instruction, int index)
   return instruction->operands[index]->shape;
 }
 
-const hl_shape *hl_make_array(hl_infer *infer, const hl_instruction *instruction, hl_element_type type, int rank,
-                              const int64_t *dimensions)
+const hl_shape *hl_make_array(hl_infer *infer, const hl_instruction *instruction,
+                              hl_element_type type, int rank, const int64_t *dimensions)
 {
   if (rank > HL_LIMIT_RANK) {
-    hl_error(infer->diag, hl_place_opcode(instruction), HL_RULE_LIMIT, "the result of '%s' has rank %d; the limit is %d",
-             hl_say_op(instruction), rank, HL_LIMIT_RANK);
+    hl_error(infer->diag, hl_place_opcode(instruction), HL_RULE_LIMIT,
+             "the result of '%s' has rank %d; the limit is %d", hl_say_op(instruction), rank,
+             HL_LIMIT_RANK);
     return NULL;
   }
   if (!hl_shape_fits(type, rank, dimensions)) {
     hl_error(infer->diag, hl_place_opcode(instruction), HL_RULE_LIMIT,
-             "the result of '%s', %s[%s], has more bytes than fit in 63 bits", hl_say_op(instruction), hl_type_name(type),
-             hl_say_ints(infer, rank, dimensions));
+             "the result of '%s', %s[%s], has more bytes than fit in 63 bits",
+             hl_say_op(instruction), hl_type_name(type), hl_say_ints(infer, rank, dimensions));
     return NULL;
   }
   return hl_shape_new(infer->arena, type, rank, dimensions);
 }
 
-static bool operand_error(hl_infer *infer, const hl_instruction *instruction, int index, hl_rule rule, const char *want)
+static bool operand_error(hl_infer *infer, const hl_instruction *instruction, int index,
+                          hl_rule rule, const char *want)
 {
-  return hl_error(infer->diag, hl_place_operand(instruction, index), rule, "operand %d of '%s' must be %s; it is %s", index,
-                  hl_say_op(instruction), want, hl_say(infer, hl_operand_shape(instruction, index)));
+  return hl_error(infer->diag, hl_place_operand(instruction, index), rule,
+                  "operand %d of '%s' must be %s; it is %s", index, hl_say_op(instruction), want,
+                  hl_say(infer, hl_operand_shape(instruction, index)));
 }
 
 bool hl_check_array(hl_infer *infer, const hl_instruction *instruction, int index, hl_rule rule)
@@ -84,59 +88,68 @@ bool hl_check_token(hl_infer *infer, const hl_instruction *instruction, int inde
          operand_error(infer, instruction, index, rule, "a token");
 }
 
-bool hl_check_scalar(hl_infer *infer, const hl_instruction *instruction, int index, hl_element_type type, hl_rule rule)
+bool hl_check_scalar(hl_infer *infer, const hl_instruction *instruction, int index,
+                     hl_element_type type, hl_rule rule)
 {
   const hl_shape *shape = hl_operand_shape(instruction, index);
   if (hl_shape_is_scalar(shape) && shape->element_type == type)
     return true;
-  return operand_error(infer, instruction, index, rule, hl_arena_printf(infer->arena, "%s[]", hl_type_name(type)));
+  return operand_error(infer, instruction, index, rule,
+                       hl_arena_printf(infer->arena, "%s[]", hl_type_name(type)));
 }
 
-bool hl_check_dimensions(hl_infer *infer, const hl_instruction *instruction, int index, int like, hl_rule rule)
+bool hl_check_dimensions(hl_infer *infer, const hl_instruction *instruction, int index, int like,
+                         hl_rule rule)
 {
-  const hl_shape *shape = hl_operand_shape(instruction, index), *other = hl_operand_shape(instruction, like);
+  const hl_shape *shape = hl_operand_shape(instruction, index),
+                 *other = hl_operand_shape(instruction, like);
   if (!hl_check_array(infer, instruction, index, rule))
     return false;
   if (hl_shape_same_dimensions(shape, other))
     return true;
   return hl_error(infer->diag, hl_place_operand(instruction, index), rule,
-                  "operands %d and %d of '%s' must have the same dimensions; they are %s and %s", like, index,
-                  hl_say_op(instruction), hl_say(infer, other), hl_say(infer, shape));
+                  "operands %d and %d of '%s' must have the same dimensions; they are %s and %s",
+                  like, index, hl_say_op(instruction), hl_say(infer, other), hl_say(infer, shape));
 }
 
-bool hl_check_same_type(hl_infer *infer, const hl_instruction *instruction, int index, int like, hl_rule rule)
+bool hl_check_same_type(hl_infer *infer, const hl_instruction *instruction, int index, int like,
+                        hl_rule rule)
 {
-  const hl_shape *shape = hl_operand_shape(instruction, index), *other = hl_operand_shape(instruction, like);
+  const hl_shape *shape = hl_operand_shape(instruction, index),
+                 *other = hl_operand_shape(instruction, like);
   if (shape->element_type == other->element_type)
     return true;
   return hl_error(infer->diag, hl_place_operand(instruction, index), rule,
-                  "operands %d and %d of '%s' must have the same element type; they are %s and %s", like, index,
-                  hl_say_op(instruction), hl_say(infer, other), hl_say(infer, shape));
+                  "operands %d and %d of '%s' must have the same element type; they are %s and %s",
+                  like, index, hl_say_op(instruction), hl_say(infer, other), hl_say(infer, shape));
 }
 
-bool hl_check_length(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id, int64_t length, const char *of,
-                     hl_rule rule)
+bool hl_check_length(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id,
+                     int64_t length, const char *of, hl_rule rule)
 {
   int count = hl_attr_ints(instruction, id).count;
   if (count == length)
     return true;
-  return hl_error(infer->diag, hl_place_attr(instruction, id), rule, "%s of '%s' has %d entr%s; %s needs %lld",
-                  hl_attr_name(id), hl_say_op(instruction), count, count == 1 ? "y" : "ies", of, (long long)length);
+  return hl_error(infer->diag, hl_place_attr(instruction, id), rule,
+                  "%s of '%s' has %d entr%s; %s needs %lld", hl_attr_name(id),
+                  hl_say_op(instruction), count, count == 1 ? "y" : "ies", of, (long long)length);
 }
 
-bool hl_check_range(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id, int rank, const char *of,
-                    hl_rule rule)
+bool hl_check_range(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id, int rank,
+                    const char *of, hl_rule rule)
 {
   hl_ints list = hl_attr_ints(instruction, id);
   for (int i = 0; i < list.count; i++)
     if (list.values[i] < 0 || list.values[i] >= rank)
       return hl_error(infer->diag, hl_place_attr_entry(instruction, id, i), rule,
-                      "%lld in %s of '%s' is no dimension of %s, which has rank %d", (long long)list.values[i],
-                      hl_attr_name(id), hl_say_op(instruction), of, rank);
+                      "%lld in %s of '%s' is no dimension of %s, which has rank %d",
+                      (long long)list.values[i], hl_attr_name(id), hl_say_op(instruction), of,
+                      rank);
   return true;
 }
 
-bool hl_check_distinct(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id, hl_rule rule)
+bool hl_check_distinct(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id,
+                       hl_rule rule)
 {
   hl_ints list = hl_attr_ints(instruction, id);
   uint64_t seen = 0;
@@ -144,21 +157,24 @@ bool hl_check_distinct(hl_infer *infer, const hl_instruction *instruction, hl_at
   for (int i = 0; i < list.count; i++) {
     uint64_t bit = UINT64_C(1) << list.values[i];
     if (seen & bit)
-      return hl_error(infer->diag, hl_place_attr_entry(instruction, id, i), rule, "%s of '%s' names dimension %lld twice",
-                      hl_attr_name(id), hl_say_op(instruction), (long long)list.values[i]);
+      return hl_error(infer->diag, hl_place_attr_entry(instruction, id, i), rule,
+                      "%s of '%s' names dimension %lld twice", hl_attr_name(id),
+                      hl_say_op(instruction), (long long)list.values[i]);
     seen |= bit;
   }
   return true;
 }
 
-bool hl_check_ascending(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id, hl_rule rule)
+bool hl_check_ascending(hl_infer *infer, const hl_instruction *instruction, hl_attr_id id,
+                        hl_rule rule)
 {
   hl_ints list = hl_attr_ints(instruction, id);
   for (int i = 1; i < list.count; i++)
     if (list.values[i] <= list.values[i - 1])
       return hl_error(infer->diag, hl_place_attr_entry(instruction, id, i), rule,
-                      "%s of '%s' must ascend strictly; %lld follows %lld", hl_attr_name(id), hl_say_op(instruction),
-                      (long long)list.values[i], (long long)list.values[i - 1]);
+                      "%s of '%s' must ascend strictly; %lld follows %lld", hl_attr_name(id),
+                      hl_say_op(instruction), (long long)list.values[i],
+                      (long long)list.values[i - 1]);
   return true;
 }
 
@@ -179,15 +195,16 @@ bool hl_list_has(hl_ints list, int64_t value)
   return false;
 }
 
-bool hl_check_disjoint(hl_infer *infer, const hl_instruction *instruction, hl_attr_id a, hl_attr_id b, hl_rule rule)
+bool hl_check_disjoint(hl_infer *infer, const hl_instruction *instruction, hl_attr_id a,
+                       hl_attr_id b, hl_rule rule)
 {
   hl_attr_id later = hl_later_attr(instruction, a, b), earlier = later == a ? b : a;
   hl_ints list = hl_attr_ints(instruction, later), other = hl_attr_ints(instruction, earlier);
   for (int i = 0; i < list.count; i++)
     if (hl_list_has(other, list.values[i]))
       return hl_error(infer->diag, hl_place_attr_entry(instruction, later, i), rule,
-                      "dimension %lld stands in %s and in %s of '%s'", (long long)list.values[i], hl_attr_name(earlier),
-                      hl_attr_name(later), hl_say_op(instruction));
+                      "dimension %lld stands in %s and in %s of '%s'", (long long)list.values[i],
+                      hl_attr_name(earlier), hl_attr_name(later), hl_say_op(instruction));
   return true;
 }
 
@@ -196,7 +213,8 @@ static bool may_place(const hl_placing *p, int from, int to)
   int64_t a = p->small->dimensions[from], b = p->large->dimensions[to];
   if (p->is_exact)
     return a == b;
-  return (a == b || a == 1 || b == 1) && (!p->result || p->result->dimensions[to] == (a == 1 ? b : a));
+  return (a == b || a == 1 || b == 1) &&
+         (!p->result || p->result->dimensions[to] == (a == 1 ? b : a));
 }
 
 static bool may_skip(const hl_placing *p, int to)
@@ -204,7 +222,8 @@ static bool may_skip(const hl_placing *p, int to)
   return !p->result || p->result->dimensions[to] == p->large->dimensions[to];
 }
 
-/* ways[i][j] counts, up to 2, the placements of the first i dimensions of the smaller on the first j of the larger. */
+/* ways[i][j] counts, up to 2, the placements of the first i dimensions of the smaller on the first
+ * j of the larger. */
 bool hl_only_placement(const hl_placing *p, int64_t *list)
 {
   unsigned char ways[HL_LIMIT_RANK + 1][HL_LIMIT_RANK + 1] = {{1}};
@@ -240,26 +259,29 @@ bool hl_check_callee(hl_infer *infer, const hl_instruction *instruction, hl_attr
                     callee->parameter_count, callee->parameter_count == 1 ? "" : "s", op, count);
   for (int i = 0; i < count; i++)
     if (!hl_shape_equal(callee->parameters[i]->shape, parameters[i]))
-      return hl_error(infer->diag, at, rule, "parameter %d of '%s' is %s; '%s' passes %s", i, callee->name,
-                      hl_say(infer, callee->parameters[i]->shape), op, hl_say(infer, parameters[i]));
+      return hl_error(infer->diag, at, rule, "parameter %d of '%s' is %s; '%s' passes %s", i,
+                      callee->name, hl_say(infer, callee->parameters[i]->shape), op,
+                      hl_say(infer, parameters[i]));
   if (result && !hl_shape_equal(callee->root->shape, result))
     return hl_error(infer->diag, at, rule, "'%s' yields %s; '%s' needs %s", callee->name,
                     hl_say(infer, callee->root->shape), op, hl_say(infer, result));
   return true;
 }
 
-bool hl_check_arguments(hl_infer *infer, const hl_instruction *instruction, const hl_computation *callee, hl_rule rule)
+bool hl_check_arguments(hl_infer *infer, const hl_instruction *instruction,
+                        const hl_computation *callee, hl_rule rule)
 {
   int count = instruction->operand_count, wanted = callee->parameter_count;
   if (count != wanted) {
     bool is_short = count < wanted && instruction->places;
     hl_range at = is_short ? instruction->places->lparen : hl_place_operand(instruction, wanted);
-    return hl_error(infer->diag, at, rule, "'%s' takes %d parameter%s; '%s' passes %d", callee->name, wanted,
-                    wanted == 1 ? "" : "s", hl_say_op(instruction), count);
+    return hl_error(infer->diag, at, rule, "'%s' takes %d parameter%s; '%s' passes %d",
+                    callee->name, wanted, wanted == 1 ? "" : "s", hl_say_op(instruction), count);
   }
   for (int i = 0; i < count; i++)
     if (!hl_shape_equal(hl_operand_shape(instruction, i), callee->parameters[i]->shape))
-      return hl_error(infer->diag, hl_place_operand(instruction, i), rule, "operand %d is %s; parameter %d of '%s' is %s", i,
+      return hl_error(infer->diag, hl_place_operand(instruction, i), rule,
+                      "operand %d is %s; parameter %d of '%s' is %s", i,
                       hl_say(infer, hl_operand_shape(instruction, i)), i, callee->name,
                       hl_say(infer, callee->parameters[i]->shape));
   return true;

@@ -33,8 +33,9 @@ static bool check_groups(hl_infer *infer, const hl_instruction *ins)
     for (int k = 0; k < attr->lists.values[i].count; k++) {
       int64_t id = attr->lists.values[i].values[k];
       if (id < 0 || !add_number(&seen, id))
-        return hl_error(infer->diag, hl_place_attr_entry(ins, HL_ATTR_REPLICA_GROUPS, i), HL_RULE_COLLECTIVE_C1,
-                        id < 0 ? "replica id %lld is negative" : "replica id %lld stands twice", (long long)id);
+        return hl_error(
+            infer->diag, hl_place_attr_entry(ins, HL_ATTR_REPLICA_GROUPS, i), HL_RULE_COLLECTIVE_C1,
+            id < 0 ? "replica id %lld is negative" : "replica id %lld stands twice", (long long)id);
     }
   return true;
 }
@@ -84,7 +85,8 @@ static bool check_dimension(hl_infer *infer, const hl_instruction *ins)
     return false;
   for (int i = 0; i < ins->operand_count; i++) {
     const hl_shape *x = hl_operand_shape(ins, i);
-    if (!hl_check_range(infer, ins, HL_ATTR_DIMENSIONS, x->rank, hl_say(infer, x), HL_RULE_COLLECTIVE_C3))
+    if (!hl_check_range(infer, ins, HL_ATTR_DIMENSIONS, x->rank, hl_say(infer, x),
+                        HL_RULE_COLLECTIVE_C3))
       return false;
   }
   return true;
@@ -95,16 +97,19 @@ static const hl_shape *written_result(const hl_instruction *ins, const hl_shape 
 {
   if (ins->operand_count == 1 && shape->element_type != HL_TUPLE)
     return shape;
-  return shape->element_type == HL_TUPLE && index < shape->tuple_count ? shape->tuple_shapes[index] : NULL;
+  return shape->element_type == HL_TUPLE && index < shape->tuple_count ? shape->tuple_shapes[index]
+                                                                       : NULL;
 }
 
-/* The shape of x with its size along the dimension multiplied (is_growing) or divided by the group's size. Without written groups
- * the group is every device: the factor then follows from the written result. */
-static const hl_shape *scaled_shape(hl_infer *infer, const hl_instruction *ins, int index, const hl_shape *written,
-                                    bool is_growing)
+/* The shape of x with its size along the dimension multiplied (is_growing) or divided by the
+ * group's size. Without written groups the group is every device: the factor then follows from the
+ * written result. */
+static const hl_shape *scaled_shape(hl_infer *infer, const hl_instruction *ins, int index,
+                                    const hl_shape *written, bool is_growing)
 {
   const hl_shape *x = hl_operand_shape(ins, index);
-  int64_t dim = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0], sizes[HL_LIMIT_RANK], from = x->dimensions[dim];
+  int64_t dim = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0], sizes[HL_LIMIT_RANK],
+          from = x->dimensions[dim];
   bool has_rank = written && hl_shape_is_array(written) && written->rank == x->rank;
   int64_t to = has_rank ? written->dimensions[dim] : from, factor = group_size(ins);
   memcpy(sizes, x->dimensions, (size_t)x->rank * sizeof *sizes);
@@ -120,26 +125,33 @@ static const hl_shape *scaled_shape(hl_infer *infer, const hl_instruction *ins, 
   sizes[dim] = to;
   if (is_good)
     return hl_make_array(infer, ins, x->element_type, x->rank, sizes);
-  hl_error(infer->diag, factor ? hl_place_operand(ins, index) : hl_place_shape(ins), HL_RULE_COLLECTIVE_C7,
-           "size %lld along dimension %lld of %s cannot become %s with a group of %lld", (long long)from, (long long)dim,
-           hl_say(infer, x), written ? hl_say(infer, written) : "the result", (long long)factor);
+  hl_error(infer->diag, factor ? hl_place_operand(ins, index) : hl_place_shape(ins),
+           HL_RULE_COLLECTIVE_C7,
+           "size %lld along dimension %lld of %s cannot become %s with a group of %lld",
+           (long long)from, (long long)dim, hl_say(infer, x),
+           written ? hl_say(infer, written) : "the result", (long long)factor);
   return NULL;
 }
 
-static const hl_shape *scaled_shapes(hl_infer *infer, const hl_instruction *ins, const hl_shape *written, bool is_growing)
+static const hl_shape *scaled_shapes(hl_infer *infer, const hl_instruction *ins,
+                                     const hl_shape *written, bool is_growing)
 {
   const hl_shape **shapes = HL_ARRAY(infer->arena, ins->operand_count, const hl_shape *);
   for (int i = 0; i < ins->operand_count; i++) {
-    shapes[i] = scaled_shape(infer, ins, i, written ? written_result(ins, written, i) : NULL, is_growing);
+    shapes[i] =
+        scaled_shape(infer, ins, i, written ? written_result(ins, written, i) : NULL, is_growing);
     if (!shapes[i])
       return NULL;
   }
-  return ins->operand_count == 1 ? shapes[0] : hl_shape_tuple(infer->arena, ins->operand_count, shapes);
+  return ins->operand_count == 1 ? shapes[0]
+                                 : hl_shape_tuple(infer->arena, ins->operand_count, shapes);
 }
 
 const hl_shape *hl_infer_all_gather(hl_infer *infer, const hl_instruction *ins)
 {
-  return check_arrays(infer, ins) && check_dimension(infer, ins) ? scaled_shapes(infer, ins, ins->shape, true) : NULL;
+  return check_arrays(infer, ins) && check_dimension(infer, ins)
+             ? scaled_shapes(infer, ins, ins->shape, true)
+             : NULL;
 }
 
 const hl_shape *hl_infer_reduce_scatter(hl_infer *infer, const hl_instruction *ins)
@@ -154,13 +166,15 @@ const hl_shape *hl_infer_all_gather_start(hl_infer *infer, const hl_instruction 
   if (!check_arrays(infer, ins) || !check_dimension(infer, ins))
     return NULL;
   bool is_pair = ins->shape->element_type == HL_TUPLE && ins->shape->tuple_count == 2;
-  const hl_shape *results = scaled_shapes(infer, ins, is_pair ? ins->shape->tuple_shapes[1] : NULL, true);
+  const hl_shape *results =
+      scaled_shapes(infer, ins, is_pair ? ins->shape->tuple_shapes[1] : NULL, true);
   if (!results)
     return NULL;
   return hl_shape_tuple(infer->arena, 2, (const hl_shape *[]){same_shapes(infer, ins), results});
 }
 
-/* With dimensions: one operand, split and joined along one dimension; without: as many operands as the group has members. */
+/* With dimensions: one operand, split and joined along one dimension; without: as many operands as
+ * the group has members. */
 const hl_shape *hl_infer_all_to_all(hl_infer *infer, const hl_instruction *ins)
 {
   if (!check_arrays(infer, ins))
@@ -172,15 +186,18 @@ const hl_shape *hl_infer_all_to_all(hl_infer *infer, const hl_instruction *ins)
         return NULL;
     bool is_tuple = ins->operand_count > 1 || ins->shape->element_type == HL_TUPLE;
     const hl_shape *one = hl_operand_shape(ins, 0);
-    return is_tuple && ins->operand_count == 1 ? hl_shape_tuple(infer->arena, 1, &one) : same_shapes(infer, ins);
+    return is_tuple && ins->operand_count == 1 ? hl_shape_tuple(infer->arena, 1, &one)
+                                               : same_shapes(infer, ins);
   }
   if (!check_dimension(infer, ins))
     return NULL;
   const hl_shape *x = hl_operand_shape(ins, 0);
-  int64_t size = x->dimensions[hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0]], group = group_size(ins);
+  int64_t size = x->dimensions[hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0]],
+          group = group_size(ins);
   if (group && size % group) {
-    hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C7, "a group of %lld does not divide the size %lld of %s",
-             (long long)group, (long long)size, hl_say(infer, x));
+    hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C7,
+             "a group of %lld does not divide the size %lld of %s", (long long)group,
+             (long long)size, hl_say(infer, x));
     return NULL;
   }
   return same_shapes(infer, ins);
@@ -194,14 +211,17 @@ static bool check_pairs(hl_infer *infer, const hl_instruction *ins)
     hl_ints pair = attr->lists.values[i];
     bool is_good = pair.count == 2 && pair.values[0] >= 0 && pair.values[1] >= 0;
     if (!is_good || !add_number(&sources, pair.values[0]) || !add_number(&targets, pair.values[1]))
-      return hl_error(infer->diag, hl_place_attr_entry(ins, HL_ATTR_SOURCE_TARGET_PAIRS, i), HL_RULE_COLLECTIVE_C5,
-                      "{%s} in source_target_pairs: %s", hl_say_ints(infer, pair.count, pair.values),
-                      is_good ? "its source or its target stands in an earlier pair" : "not a source and a target");
+      return hl_error(infer->diag, hl_place_attr_entry(ins, HL_ATTR_SOURCE_TARGET_PAIRS, i),
+                      HL_RULE_COLLECTIVE_C5, "{%s} in source_target_pairs: %s",
+                      hl_say_ints(infer, pair.count, pair.values),
+                      is_good ? "its source or its target stands in an earlier pair"
+                              : "not a source and a target");
   }
   return true;
 }
 
-/* One operand or several give their shapes; four with start indices (operand, output, starts) give the output's. */
+/* One operand or several give their shapes; four with start indices (operand, output, starts) give
+ * the output's. */
 static const hl_shape *permuted(hl_infer *infer, const hl_instruction *ins)
 {
   bool is_sliced = hl_attr_find(ins, HL_ATTR_SLICE_SIZES_LISTS) && ins->operand_count == 4;
@@ -211,7 +231,8 @@ static const hl_shape *permuted(hl_infer *infer, const hl_instruction *ins)
 const hl_shape *hl_infer_collective_permute(hl_infer *infer, const hl_instruction *ins)
 {
   bool is_sliced = hl_attr_find(ins, HL_ATTR_SLICE_SIZES_LISTS) != NULL;
-  return (is_sliced || check_arrays(infer, ins)) && check_pairs(infer, ins) ? permuted(infer, ins) : NULL;
+  return (is_sliced || check_arrays(infer, ins)) && check_pairs(infer, ins) ? permuted(infer, ins)
+                                                                            : NULL;
 }
 
 /* (operand, result), and any number of u32[] behind them. */
@@ -219,8 +240,11 @@ const hl_shape *hl_infer_collective_permute_start(hl_infer *infer, const hl_inst
 {
   if (!hl_infer_collective_permute(infer, ins))
     return NULL;
-  const hl_shape *operand = ins->operand_count == 4 ? hl_operand_shape(ins, 0) : same_shapes(infer, ins);
-  int count = ins->shape->element_type == HL_TUPLE && ins->shape->tuple_count > 2 ? ins->shape->tuple_count : 2;
+  const hl_shape *operand =
+      ins->operand_count == 4 ? hl_operand_shape(ins, 0) : same_shapes(infer, ins);
+  int count = ins->shape->element_type == HL_TUPLE && ins->shape->tuple_count > 2
+                  ? ins->shape->tuple_count
+                  : 2;
   const hl_shape **shapes = HL_ARRAY(infer->arena, count, const hl_shape *);
   shapes[0] = operand;
   shapes[1] = permuted(infer, ins);
@@ -240,19 +264,22 @@ const hl_shape *hl_infer_ragged_all_to_all(hl_infer *infer, const hl_instruction
   if (!check_arrays(infer, ins) || !hl_check_same_type(infer, ins, 1, 0, HL_RULE_COLLECTIVE_C2))
     return NULL;
   for (int i = 2; i < 6; i++)
-    if (!hl_check_integral(infer, ins, i, HL_RULE_COLLECTIVE_C2) || !hl_check_same_type(infer, ins, i, 2, HL_RULE_COLLECTIVE_C2) ||
+    if (!hl_check_integral(infer, ins, i, HL_RULE_COLLECTIVE_C2) ||
+        !hl_check_same_type(infer, ins, i, 2, HL_RULE_COLLECTIVE_C2) ||
         !hl_check_dimensions(infer, ins, i, 2, HL_RULE_COLLECTIVE_C2))
       return NULL;
   return hl_operand_shape(ins, 1);
 }
 
-static const hl_shape *done(hl_infer *infer, const hl_instruction *ins, hl_opcode start, int element)
+static const hl_shape *done(hl_infer *infer, const hl_instruction *ins, hl_opcode start,
+                            int element)
 {
   const hl_instruction *operand = ins->operands[0];
   if (operand->opcode == start)
     return element < 0 ? operand->shape : operand->shape->tuple_shapes[element];
-  hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C6, "the operand of '%s' must be a %s; '%s' is a %s",
-           hl_say_op(ins), hl_op_info_of(start)->name, operand->name, hl_say_op(operand));
+  hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C6,
+           "the operand of '%s' must be a %s; '%s' is a %s", hl_say_op(ins),
+           hl_op_info_of(start)->name, operand->name, hl_say_op(operand));
   return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* infer_elementwise - ops that work element by element, and the broadcasting of the hlo-lite dialect (spec section 7).
+/* infer_elementwise - ops that work element by element, and the broadcasting of the hlo-lite
+ * dialect (spec section 7).
  *
  *   binary-type     both operands have one element type
  *   binary-rank     operands of different rank name the places of the smaller one's dimensions
@@ -52,20 +53,21 @@ const hl_shape *hl_infer_is_finite(hl_infer *infer, const hl_instruction *ins)
 const hl_shape *hl_infer_convert(hl_infer *infer, const hl_instruction *ins)
 {
   if (!hl_shape_is_array(ins->shape)) {
-    hl_error(infer->diag, hl_place_shape(ins), HL_RULE_CONVERT_C1, "'convert' yields an array; the result is written %s",
-             hl_say(infer, ins->shape));
+    hl_error(infer->diag, hl_place_shape(ins), HL_RULE_CONVERT_C1,
+             "'convert' yields an array; the result is written %s", hl_say(infer, ins->shape));
     return NULL;
   }
   return with_type(infer, hl_operand_shape(ins, 0), ins->shape->element_type);
 }
 
-static bool check_bits(hl_infer *infer, const hl_instruction *ins, hl_attr_id id, int64_t least, hl_rule rule)
+static bool check_bits(hl_infer *infer, const hl_instruction *ins, hl_attr_id id, int64_t least,
+                       hl_rule rule)
 {
   int64_t bits = hl_attr_int(ins, id, 0);
   if (bits >= least)
     return true;
-  return hl_error(infer->diag, hl_place_attr(ins, id), rule, "%s is %lld; it must be at least %lld", hl_attr_name(id),
-                  (long long)bits, (long long)least);
+  return hl_error(infer->diag, hl_place_attr(ins, id), rule, "%s is %lld; it must be at least %lld",
+                  hl_attr_name(id), (long long)bits, (long long)least);
 }
 
 /* reduce-precision-c1: exponent_bits >= 1; reduce-precision-c2: mantissa_bits >= 0. */
@@ -100,37 +102,46 @@ static const char *say_vector_lists(hl_infer *infer, const hl_placing *p)
 static void help_with_list(hl_infer *infer, const hl_instruction *ins, hl_placing p)
 {
   int64_t list[HL_LIMIT_RANK];
-  bool may_use_result = ins->shape && hl_shape_is_array(ins->shape) && ins->shape->rank == p.large->rank;
+  bool may_use_result =
+      ins->shape && hl_shape_is_array(ins->shape) && ins->shape->rank == p.large->rank;
   p.result = may_use_result ? ins->shape : NULL;
   bool is_found = hl_only_placement(&p, list);
   p.result = NULL;
   is_found = is_found || hl_only_placement(&p, list);
-  const hl_instruction *small = hl_operand_shape(ins, 0) == p.small ? ins->operands[0] : ins->operands[1];
-  const char *call = hl_say_call(infer, ins), *dims = is_found ? hl_say_ints(infer, p.small->rank, list) : "";
+  const hl_instruction *small =
+      hl_operand_shape(ins, 0) == p.small ? ins->operands[0] : ins->operands[1];
+  const char *call = hl_say_call(infer, ins),
+             *dims = is_found ? hl_say_ints(infer, p.small->rank, list) : "";
   if (p.small->rank == 1) {
-    const char *lists = say_vector_lists(infer, &p), *plural = p.small->dimensions[0] == 1 ? "" : "s";
+    const char *lists = say_vector_lists(infer, &p),
+               *plural = p.small->dimensions[0] == 1 ? "" : "s";
     if (is_found)
-      hl_help(infer->diag, "%s's %lld element%s fit%s dimension %s: write %s, broadcast_dimensions={%s}", small->name,
-              (long long)p.small->dimensions[0], plural, *plural ? "" : "s", dims, call, dims);
+      hl_help(infer->diag,
+              "%s's %lld element%s fit%s dimension %s: write %s, broadcast_dimensions={%s}",
+              small->name, (long long)p.small->dimensions[0], plural, *plural ? "" : "s", dims,
+              call, dims);
     else if (*lists)
-      hl_help(infer->diag, "say where %s's %lld element%s go%s: broadcast_dimensions=%s", small->name,
-              (long long)p.small->dimensions[0], plural, *plural ? "" : "es", lists);
+      hl_help(infer->diag, "say where %s's %lld element%s go%s: broadcast_dimensions=%s",
+              small->name, (long long)p.small->dimensions[0], plural, *plural ? "" : "es", lists);
   } else if (is_found) {
-    hl_help(infer->diag, "%s's dimensions %s fit dimensions %s: write %s, broadcast_dimensions={%s}", small->name,
-            hl_say_dimensions(infer, p.small), dims, call, dims);
+    hl_help(infer->diag,
+            "%s's dimensions %s fit dimensions %s: write %s, broadcast_dimensions={%s}",
+            small->name, hl_say_dimensions(infer, p.small), dims, call, dims);
   }
 }
 
 /* Stretches ones on both sides; the shapes have one rank. NULL after an error at the op. */
-static const hl_shape *stretch(hl_infer *infer, const hl_instruction *ins, const hl_shape *lhs, const hl_shape *rhs)
+static const hl_shape *stretch(hl_infer *infer, const hl_instruction *ins, const hl_shape *lhs,
+                               const hl_shape *rhs)
 {
   int64_t sizes[HL_LIMIT_RANK];
   for (int i = 0; i < lhs->rank; i++) {
     int64_t a = lhs->dimensions[i], b = rhs->dimensions[i];
     if (!sizes_meet(a, b)) {
-      hl_error(infer->diag, hl_place_call(ins), HL_RULE_BINARY_SIZE,
-               "operands of '%s' have sizes %lld and %lld in dimension %d and neither is 1 (%s and %s)", hl_say_op(ins),
-               (long long)a, (long long)b, i, hl_say(infer, lhs), hl_say(infer, rhs));
+      hl_error(
+          infer->diag, hl_place_call(ins), HL_RULE_BINARY_SIZE,
+          "operands of '%s' have sizes %lld and %lld in dimension %d and neither is 1 (%s and %s)",
+          hl_say_op(ins), (long long)a, (long long)b, i, hl_say(infer, lhs), hl_say(infer, rhs));
       return NULL;
     }
     sizes[i] = merged_size(a, b);
@@ -146,13 +157,14 @@ static bool is_identity(hl_ints list, int rank)
   return list.count == rank;
 }
 
-static const hl_shape *infer_equal_rank(hl_infer *infer, const hl_instruction *ins, const hl_shape *lhs,
-                                        const hl_shape *rhs)
+static const hl_shape *infer_equal_rank(hl_infer *infer, const hl_instruction *ins,
+                                        const hl_shape *lhs, const hl_shape *rhs)
 {
   hl_ints list = hl_attr_ints(ins, HL_ATTR_BROADCAST_DIMENSIONS);
   if (list.count && !is_identity(list, lhs->rank)) {
     hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_BROADCAST_DIMENSIONS), HL_RULE_BCAST_DIMS_C5,
-             "operands of '%s' have equal rank %d (%s and %s): broadcast_dimensions may only be the identity, not {%s}",
+             "operands of '%s' have equal rank %d (%s and %s): broadcast_dimensions may only be "
+             "the identity, not {%s}",
              hl_say_op(ins), lhs->rank, hl_say(infer, lhs), hl_say(infer, rhs),
              hl_say_ints(infer, list.count, list.values));
     hl_help(infer->diag, "leave it out: write %s", hl_say_call(infer, ins));
@@ -173,14 +185,14 @@ static bool check_list_length(hl_infer *infer, const hl_instruction *ins, const 
     return true;
   if (!attr) {
     hl_error(infer->diag, hl_place_call(ins), HL_RULE_BINARY_RANK,
-             "operands of '%s' have ranks %d and %d (%s and %s) and no broadcast_dimensions", hl_say_op(ins), lhs->rank,
-             rhs->rank, hl_say(infer, lhs), hl_say(infer, rhs));
+             "operands of '%s' have ranks %d and %d (%s and %s) and no broadcast_dimensions",
+             hl_say_op(ins), lhs->rank, rhs->rank, hl_say(infer, lhs), hl_say(infer, rhs));
     help_with_list(infer, ins, *p);
     return false;
   }
   hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_BROADCAST_DIMENSIONS), HL_RULE_BCAST_DIMS_C1,
-           "broadcast_dimensions has %d entr%s; the smaller operand %s has rank %d", count, count == 1 ? "y" : "ies",
-           hl_say(infer, p->small), p->small->rank);
+           "broadcast_dimensions has %d entr%s; the smaller operand %s has rank %d", count,
+           count == 1 ? "y" : "ies", hl_say(infer, p->small), p->small->rank);
   if (p->small->rank)
     help_with_list(infer, ins, *p);
   else
@@ -189,12 +201,14 @@ static bool check_list_length(hl_infer *infer, const hl_instruction *ins, const 
 }
 
 /* bcast-dims-c2 to c4, entry by entry. */
-static bool check_list_entry(hl_infer *infer, const hl_instruction *ins, const hl_placing *p, hl_ints list, int i)
+static bool check_list_entry(hl_infer *infer, const hl_instruction *ins, const hl_placing *p,
+                             hl_ints list, int i)
 {
   int64_t to = list.values[i];
   hl_range at = hl_place_attr_entry(ins, HL_ATTR_BROADCAST_DIMENSIONS, i);
   if (to < 0 || to >= p->large->rank)
-    return hl_error(infer->diag, at, HL_RULE_BCAST_DIMS_C2, "%lld is no dimension of the larger operand %s, which has rank %d",
+    return hl_error(infer->diag, at, HL_RULE_BCAST_DIMS_C2,
+                    "%lld is no dimension of the larger operand %s, which has rank %d",
                     (long long)to, hl_say(infer, p->large), p->large->rank);
   if (i > 0 && to <= list.values[i - 1])
     return hl_error(infer->diag, at, HL_RULE_BCAST_DIMS_C3,
@@ -202,13 +216,16 @@ static bool check_list_entry(hl_infer *infer, const hl_instruction *ins, const h
                     (long long)list.values[i - 1]);
   int64_t a = p->small->dimensions[i], b = p->large->dimensions[to];
   if (!sizes_meet(a, b))
-    return hl_error(infer->diag, at, HL_RULE_BCAST_DIMS_C4,
-                    "dimension %d of %s has size %lld; dimension %lld of %s has size %lld, and neither is 1", i,
-                    hl_say(infer, p->small), (long long)a, (long long)to, hl_say(infer, p->large), (long long)b);
+    return hl_error(
+        infer->diag, at, HL_RULE_BCAST_DIMS_C4,
+        "dimension %d of %s has size %lld; dimension %lld of %s has size %lld, and neither is 1", i,
+        hl_say(infer, p->small), (long long)a, (long long)to, hl_say(infer, p->large),
+        (long long)b);
   return true;
 }
 
-static const hl_shape *infer_unequal_rank(hl_infer *infer, const hl_instruction *ins, const hl_placing *p)
+static const hl_shape *infer_unequal_rank(hl_infer *infer, const hl_instruction *ins,
+                                          const hl_placing *p)
 {
   if (!check_list_length(infer, ins, p))
     return NULL;
@@ -227,7 +244,8 @@ static const hl_shape *infer_unequal_rank(hl_infer *infer, const hl_instruction 
   return hl_make_array(infer, ins, p->large->element_type, p->large->rank, sizes);
 }
 
-/* What to write in XLA's dialect for the one operand that must grow: a broadcast, after a reshape where ones are stretched. */
+/* What to write in XLA's dialect for the one operand that must grow: a broadcast, after a reshape
+ * where ones are stretched. */
 static void help_explicit(hl_infer *infer, const hl_instruction *ins, const hl_shape *result)
 {
   int grows = 0, index = 0;
@@ -252,9 +270,12 @@ static void help_explicit(hl_infer *infer, const hl_instruction *ins, const hl_s
     places[n++] = to;
   }
   const char *name = ins->operands[index]->name, *type = hl_type_name(x->element_type);
-  const char *inner = n == x->rank ? name : hl_arena_printf(infer->arena, "%s[%s] reshape(%s)", type, hl_say_ints(infer, n, kept), name);
-  hl_help(infer->diag, "write first %s.full = %s broadcast(%s), dimensions={%s} and use %s.full", name,
-          hl_say(infer, with_type(infer, result, x->element_type)), inner, hl_say_ints(infer, n, places), name);
+  const char *inner = n == x->rank ? name
+                                   : hl_arena_printf(infer->arena, "%s[%s] reshape(%s)", type,
+                                                     hl_say_ints(infer, n, kept), name);
+  hl_help(infer->diag, "write first %s.full = %s broadcast(%s), dimensions={%s} and use %s.full",
+          name, hl_say(infer, with_type(infer, result, x->element_type)), inner,
+          hl_say_ints(infer, n, places), name);
 }
 
 static bool check_dialect(hl_infer *infer, const hl_instruction *ins, const hl_shape *result)
@@ -267,8 +288,9 @@ static bool check_dialect(hl_infer *infer, const hl_instruction *ins, const hl_s
   if (is_plain && !attr)
     return true;
   hl_error(infer->diag, attr ? attr->name_range : hl_place_call(ins), HL_RULE_DIALECT_XLA,
-           "XLA's dialect has no implicit broadcasting: operands of '%s' are %s and %s%s", hl_say_op(ins),
-           hl_say(infer, lhs), hl_say(infer, rhs), attr ? ", with broadcast_dimensions" : "");
+           "XLA's dialect has no implicit broadcasting: operands of '%s' are %s and %s%s",
+           hl_say_op(ins), hl_say(infer, lhs), hl_say(infer, rhs),
+           attr ? ", with broadcast_dimensions" : "");
   help_explicit(infer, ins, result);
   return false;
 }
@@ -282,7 +304,8 @@ static const hl_shape *infer_broadcast(hl_infer *infer, const hl_instruction *in
   if (lhs->rank == rhs->rank) {
     result = infer_equal_rank(infer, ins, lhs, rhs);
   } else {
-    hl_placing p = lhs->rank < rhs->rank ? (hl_placing){.small = lhs, .large = rhs} : (hl_placing){.small = rhs, .large = lhs};
+    hl_placing p = lhs->rank < rhs->rank ? (hl_placing){.small = lhs, .large = rhs}
+                                         : (hl_placing){.small = rhs, .large = lhs};
     result = infer_unequal_rank(infer, ins, &p);
   }
   return result && check_dialect(infer, ins, result) ? result : NULL;
@@ -322,8 +345,8 @@ static bool check_comparison(hl_infer *infer, const hl_instruction *ins, hl_elem
   size_t length, natural_length;
   const char *word = hl_attr_word(HL_ATTR_TYPE, written, &length);
   const char *natural_word = hl_attr_word(HL_ATTR_TYPE, natural, &natural_length);
-  hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_TYPE), HL_RULE_COMPARE_C1, "type=%.*s does not fit operands of type %s",
-           (int)length, word, hl_type_name(type));
+  hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_TYPE), HL_RULE_COMPARE_C1,
+           "type=%.*s does not fit operands of type %s", (int)length, word, hl_type_name(type));
   hl_help(infer->diag, "write type=%.*s or leave it out", (int)natural_length, natural_word);
   return false;
 }
@@ -337,14 +360,16 @@ const hl_shape *hl_infer_compare(hl_infer *infer, const hl_instruction *ins)
   int64_t direction = hl_attr_int(ins, HL_ATTR_DIRECTION, HL_EQ);
   if (hl_is_complex(shape->element_type) && direction != HL_EQ && direction != HL_NE) {
     hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_DIRECTION), HL_RULE_COMPARE_C2,
-             "complex numbers (%s) have no order: direction is EQ or NE only", hl_type_name(shape->element_type));
+             "complex numbers (%s) have no order: direction is EQ or NE only",
+             hl_type_name(shape->element_type));
     return NULL;
   }
   return with_type(infer, shape, HL_PRED);
 }
 
 /* All operands that are no scalars have the same dimensions; theirs are the result's. */
-static const hl_shape *infer_scalars_stretch(hl_infer *infer, const hl_instruction *ins, hl_rule rule)
+static const hl_shape *infer_scalars_stretch(hl_infer *infer, const hl_instruction *ins,
+                                             hl_rule rule)
 {
   int like = -1;
   for (int i = 0; i < ins->operand_count; i++) {
@@ -359,7 +384,8 @@ static const hl_shape *infer_scalars_stretch(hl_infer *infer, const hl_instructi
 }
 
 /* In XLA's dialect only the operands from `first` to `last` may be scalars beside arrays. */
-static bool check_xla_scalars(hl_infer *infer, const hl_instruction *ins, const hl_shape *result, int first, int step)
+static bool check_xla_scalars(hl_infer *infer, const hl_instruction *ins, const hl_shape *result,
+                              int first, int step)
 {
   if (!infer->options.dialect_xla)
     return true;
@@ -368,19 +394,22 @@ static bool check_xla_scalars(hl_infer *infer, const hl_instruction *ins, const 
     if (may_be_scalar || hl_shape_same_dimensions(hl_operand_shape(ins, i), result))
       continue;
     return hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_DIALECT_XLA,
-                    "XLA's dialect has no implicit broadcasting: operand %d of '%s' is %s, the result has dimensions %s", i,
-                    hl_say_op(ins), hl_say(infer, hl_operand_shape(ins, i)), hl_say_dimensions(infer, result));
+                    "XLA's dialect has no implicit broadcasting: operand %d of '%s' is %s, the "
+                    "result has dimensions %s",
+                    i, hl_say_op(ins), hl_say(infer, hl_operand_shape(ins, i)),
+                    hl_say_dimensions(infer, result));
   }
   return true;
 }
 
-/* select-c1: the selector is pred; select-c2: the arms have one type; select-c3: scalars aside, all have the same dimensions. */
+/* select-c1: the selector is pred; select-c2: the arms have one type; select-c3: scalars aside, all
+ * have the same dimensions. */
 const hl_shape *hl_infer_select(hl_infer *infer, const hl_instruction *ins)
 {
   const hl_shape *selector = hl_operand_shape(ins, 0), *arm = hl_operand_shape(ins, 1);
   if (selector->element_type != HL_PRED) {
-    hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_SELECT_C1, "the selector of 'select' must be pred; it is %s",
-             hl_say(infer, selector));
+    hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_SELECT_C1,
+             "the selector of 'select' must be pred; it is %s", hl_say(infer, selector));
     return NULL;
   }
   if (!hl_check_same_type(infer, ins, 2, 1, HL_RULE_SELECT_C2))
@@ -401,26 +430,30 @@ const hl_shape *hl_infer_clamp(hl_infer *infer, const hl_instruction *ins)
   return shape && check_xla_scalars(infer, ins, shape, 0, 2) ? shape : NULL;
 }
 
-/* stochastic-convert-c1: floats and unsigned integers of one width and the same dimensions; -c2: the result type is written, a
- * narrower float or an integer. */
+/* stochastic-convert-c1: floats and unsigned integers of one width and the same dimensions; -c2:
+ * the result type is written, a narrower float or an integer. */
 const hl_shape *hl_infer_stochastic_convert(hl_infer *infer, const hl_instruction *ins)
 {
   const hl_shape *x = hl_operand_shape(ins, 0), *random = hl_operand_shape(ins, 1);
-  bool is_good = hl_is_float(x->element_type) && hl_type_class_of(random->element_type) == HL_CLASS_UNSIGNED &&
+  bool is_good = hl_is_float(x->element_type) &&
+                 hl_type_class_of(random->element_type) == HL_CLASS_UNSIGNED &&
                  hl_type_bits(x->element_type) == hl_type_bits(random->element_type);
   if (!is_good) {
-    hl_error(infer->diag, hl_place_operand(ins, hl_is_float(x->element_type) ? 1 : 0), HL_RULE_STOCHASTIC_CONVERT_C1,
-             "'stochastic-convert' takes floats and unsigned integers of the same width; they are %s and %s",
+    hl_error(infer->diag, hl_place_operand(ins, hl_is_float(x->element_type) ? 1 : 0),
+             HL_RULE_STOCHASTIC_CONVERT_C1,
+             "'stochastic-convert' takes floats and unsigned integers of the same width; they are "
+             "%s and %s",
              hl_say(infer, x), hl_say(infer, random));
     return NULL;
   }
   if (!hl_check_dimensions(infer, ins, 1, 0, HL_RULE_STOCHASTIC_CONVERT_C1))
     return NULL;
   hl_element_type to = ins->shape->element_type;
-  if (!hl_is_integral(to) && !(hl_is_float(to) && hl_type_bits(to) < hl_type_bits(x->element_type))) {
+  if (!hl_is_integral(to) &&
+      !(hl_is_float(to) && hl_type_bits(to) < hl_type_bits(x->element_type))) {
     hl_error(infer->diag, hl_place_shape(ins), HL_RULE_STOCHASTIC_CONVERT_C2,
-             "'stochastic-convert' of %s yields narrower floats or integers, not %s", hl_say(infer, x),
-             hl_say(infer, ins->shape));
+             "'stochastic-convert' of %s yields narrower floats or integers, not %s",
+             hl_say(infer, x), hl_say(infer, ins->shape));
     return NULL;
   }
   return with_type(infer, x, to);

@@ -1,4 +1,5 @@
-/* module - building and changing the HLO IR. Lists are linked both ways; every instruction knows each of its users once. */
+/* module - building and changing the HLO IR. Lists are linked both ways; every instruction knows
+ * each of its users once. */
 #include "module.h"
 
 #include <inttypes.h>
@@ -13,7 +14,8 @@ hl_module *hl_module_new(hl_arena *arena, const char *name)
   return module;
 }
 
-/* The length of a name without the ".N" at its end (up to 9 digits); N + 1 goes to *next, 0 if there is none. */
+/* The length of a name without the ".N" at its end (up to 9 digits); N + 1 goes to *next, 0 if
+ * there is none. */
 static size_t split_name(const char *name, uint32_t *next)
 {
   size_t length = strlen(name), at = length;
@@ -78,12 +80,13 @@ void hl_module_remove_computation(hl_module *module, hl_computation *computation
 static void append_user(hl_instruction *value, hl_instruction *user)
 {
   hl_arena *arena = value->computation->module->arena;
-  value->users = hl_arena_grow(arena, value->users, &value->user_capacity, (size_t)value->user_count + 1,
-                               sizeof *value->users);
+  value->users = hl_arena_grow(arena, value->users, &value->user_capacity,
+                               (size_t)value->user_count + 1, sizeof *value->users);
   value->users[value->user_count++] = user;
 }
 
-/* The place of a user in the list; looks from both ends, because passes walk in one direction or the other. */
+/* The place of a user in the list; looks from both ends, because passes walk in one direction or
+ * the other. */
 static int user_index(const hl_instruction *value, const hl_instruction *user)
 {
   int low = 0, high = value->user_count - 1;
@@ -108,12 +111,14 @@ static void drop_user(hl_instruction *value, const hl_instruction *user)
     value->users++;
     value->user_capacity--;
   } else {
-    memmove(users + index, users + index + 1, (size_t)(value->user_count - index - 1) * sizeof *users);
+    memmove(users + index, users + index + 1,
+            (size_t)(value->user_count - index - 1) * sizeof *users);
   }
   value->user_count--;
 }
 
-static void link_instruction(hl_computation *computation, hl_instruction *before, hl_instruction *instruction)
+static void link_instruction(hl_computation *computation, hl_instruction *before,
+                             hl_instruction *instruction)
 {
   hl_instruction *previous = before ? before->previous : computation->last;
   instruction->previous = previous;
@@ -129,8 +134,9 @@ static void link_instruction(hl_computation *computation, hl_instruction *before
   computation->instruction_count++;
 }
 
-hl_instruction *hl_instruction_new(hl_computation *computation, hl_instruction *before, hl_opcode opcode,
-                                   const char *name, const hl_shape *shape, int count, hl_instruction *const *operands,
+hl_instruction *hl_instruction_new(hl_computation *computation, hl_instruction *before,
+                                   hl_opcode opcode, const char *name, const hl_shape *shape,
+                                   int count, hl_instruction *const *operands,
                                    const hl_instruction *origin)
 {
   hl_module *module = computation->module;
@@ -142,7 +148,8 @@ hl_instruction *hl_instruction_new(hl_computation *computation, hl_instruction *
   instruction->operand_count = count;
   instruction->range = origin ? origin->range : HL_NO_RANGE;
   if (count)
-    instruction->operands = hl_arena_memdup(module->arena, operands, (size_t)count * sizeof *operands);
+    instruction->operands =
+        hl_arena_memdup(module->arena, operands, (size_t)count * sizeof *operands);
   for (int i = 0; i < count; i++) {
     hl_instruction *operand = operands[i];
     /* It can only stand last in the list, because it is new. */
@@ -167,13 +174,14 @@ hl_attr *hl_instruction_add_attr(hl_instruction *instruction, const hl_attr *att
   return &attrs[count];
 }
 
-hl_attr *hl_instruction_add_ints(hl_instruction *instruction, hl_attr_id id, int count, const int64_t *values)
+hl_attr *hl_instruction_add_ints(hl_instruction *instruction, hl_attr_id id, int count,
+                                 const int64_t *values)
 {
   hl_attr attr = {.id = id, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
   attr.ints.count = count;
   if (count)
-    attr.ints.values =
-        hl_arena_memdup(instruction->computation->module->arena, values, (size_t)count * sizeof *values);
+    attr.ints.values = hl_arena_memdup(instruction->computation->module->arena, values,
+                                       (size_t)count * sizeof *values);
   return hl_instruction_add_attr(instruction, &attr);
 }
 
@@ -245,12 +253,14 @@ void hl_replace_all_uses(hl_instruction *old, hl_instruction *with)
 }
 
 /* Control predecessors name instructions of the same computation, so the copies take copies. */
-static void copy_attrs(hl_instruction *copy, const hl_instruction *from, hl_instruction *const *copies)
+static void copy_attrs(hl_instruction *copy, const hl_instruction *from,
+                       hl_instruction *const *copies)
 {
   hl_arena *arena = copy->computation->module->arena;
   copy->attr_count = from->attr_count;
   if (from->attr_count)
-    copy->attrs = hl_arena_memdup(arena, from->attrs, (size_t)from->attr_count * sizeof *from->attrs);
+    copy->attrs =
+        hl_arena_memdup(arena, from->attrs, (size_t)from->attr_count * sizeof *from->attrs);
   for (int i = 0; i < copy->attr_count; i++) {
     hl_attr *attr = &copy->attrs[i];
     if (hl_attr_kind_of(attr->id) != HL_KIND_INSTRUCTIONS)
@@ -262,15 +272,16 @@ static void copy_attrs(hl_instruction *copy, const hl_instruction *from, hl_inst
   }
 }
 
-static hl_instruction *copy_instruction(const hl_instruction *from, hl_computation *to, hl_instruction *before,
-                                        hl_instruction *const *copies)
+static hl_instruction *copy_instruction(const hl_instruction *from, hl_computation *to,
+                                        hl_instruction *before, hl_instruction *const *copies)
 {
   hl_module *module = to->module;
   hl_instruction **operands = HL_ARRAY(module->arena, from->operand_count, hl_instruction *);
   for (int i = 0; i < from->operand_count; i++)
     operands[i] = copies[from->operands[i]->scratch];
   const char *name = hl_fresh_name(module, from->name);
-  hl_instruction *copy = hl_instruction_new(to, before, from->opcode, name, from->shape, from->operand_count, operands, from);
+  hl_instruction *copy = hl_instruction_new(to, before, from->opcode, name, from->shape,
+                                            from->operand_count, operands, from);
   copy_attrs(copy, from, copies);
   copy->literal = from->literal;
   copy->async_wrapped = from->async_wrapped;
@@ -278,17 +289,19 @@ static hl_instruction *copy_instruction(const hl_instruction *from, hl_computati
   return copy;
 }
 
-hl_instruction *hl_inline_computation(const hl_computation *from, hl_computation *to, hl_instruction *before,
-                                      hl_instruction *const *args)
+hl_instruction *hl_inline_computation(const hl_computation *from, hl_computation *to,
+                                      hl_instruction *before, hl_instruction *const *args)
 {
   hl_arena *arena = to->module->arena;
   hl_instruction **copies = HL_ARRAY(arena, from->instruction_count, hl_instruction *);
-  int64_t *saved = HL_ARRAY(arena, from->instruction_count, int64_t); /* a pass may use scratch while it inlines */
+  int64_t *saved = HL_ARRAY(arena, from->instruction_count,
+                            int64_t); /* a pass may use scratch while it inlines */
   int n = 0;
   for (hl_instruction *i = from->first; i; i = i->next, n++) {
     saved[n] = i->scratch;
     i->scratch = n;
-    copies[n] = i->opcode == HL_OP_PARAMETER ? args[i->parameter_number] : copy_instruction(i, to, before, copies);
+    copies[n] = i->opcode == HL_OP_PARAMETER ? args[i->parameter_number]
+                                             : copy_instruction(i, to, before, copies);
   }
   hl_instruction *root = copies[from->root->scratch];
   n = 0;
@@ -351,7 +364,8 @@ static bool has_own_effect(const hl_instruction *instruction)
   return hl_attr_find(instruction, HL_ATTR_CHANNEL_ID) != NULL;
 }
 
-/* Callees stand before their callers, so theirs are known; one that a pass put elsewhere counts as having an effect. */
+/* Callees stand before their callers, so theirs are known; one that a pass put elsewhere counts as
+ * having an effect. */
 static bool has_effect(const hl_instruction *instruction)
 {
   if (has_own_effect(instruction))
@@ -368,7 +382,8 @@ static bool has_effect(const hl_instruction *instruction)
 static void find_effect(hl_computation *computation)
 {
   computation->effect = HL_EFFECT_NONE;
-  for (const hl_instruction *i = computation->first; i && computation->effect == HL_EFFECT_NONE; i = i->next)
+  for (const hl_instruction *i = computation->first; i && computation->effect == HL_EFFECT_NONE;
+       i = i->next)
     if (has_effect(i))
       computation->effect = HL_EFFECT_SOME;
 }
@@ -396,7 +411,8 @@ static bool is_placed(hl_range range)
 
 hl_range hl_place_call(const hl_instruction *instruction)
 {
-  return instruction->places && is_placed(instruction->places->call) ? instruction->places->call : instruction->range;
+  return instruction->places && is_placed(instruction->places->call) ? instruction->places->call
+                                                                     : instruction->range;
 }
 
 hl_range hl_place_payload(const hl_instruction *instruction)
@@ -409,20 +425,22 @@ hl_range hl_place_payload(const hl_instruction *instruction)
 hl_range hl_place_opcode(const hl_instruction *instruction)
 {
   return instruction->places && is_placed(instruction->places->opcode) ? instruction->places->opcode
-                                                                      : instruction->range;
+                                                                       : instruction->range;
 }
 
 hl_range hl_place_shape(const hl_instruction *instruction)
 {
-  return instruction->places && is_placed(instruction->places->shape) ? instruction->places->shape
-                                                                     : hl_place_opcode(instruction);
+  return instruction->places && is_placed(instruction->places->shape)
+             ? instruction->places->shape
+             : hl_place_opcode(instruction);
 }
 
 hl_range hl_place_operand(const hl_instruction *instruction, int index)
 {
   const hl_places *places = instruction->places;
-  return places && places->operands && is_placed(places->operands[index]) ? places->operands[index]
-                                                                          : hl_place_call(instruction);
+  return places && places->operands && is_placed(places->operands[index])
+             ? places->operands[index]
+             : hl_place_call(instruction);
 }
 
 hl_range hl_place_attr_name(const hl_instruction *instruction, hl_attr_id id)
@@ -440,7 +458,8 @@ hl_range hl_place_attr(const hl_instruction *instruction, hl_attr_id id)
 hl_range hl_place_attr_entry(const hl_instruction *instruction, hl_attr_id id, int entry)
 {
   const hl_attr *attr = hl_attr_find(instruction, id);
-  if (attr && attr->entry_ranges && entry < attr->entry_count && is_placed(attr->entry_ranges[entry]))
+  if (attr && attr->entry_ranges && entry < attr->entry_count &&
+      is_placed(attr->entry_ranges[entry]))
     return attr->entry_ranges[entry];
   return hl_place_attr(instruction, id);
 }
@@ -454,7 +473,8 @@ hl_opcode hl_region_binary(const hl_computation *region, bool *is_swapped)
   const hl_instruction *first = region->parameters[0], *second = region->parameters[1];
   bool is_straight = root->operands[0] == first && root->operands[1] == second;
   bool is_crossed = root->operands[0] == second && root->operands[1] == first;
-  if (!(is_straight || is_crossed) || !hl_shape_is_scalar(first->shape) || !hl_shape_is_scalar(second->shape))
+  if (!(is_straight || is_crossed) || !hl_shape_is_scalar(first->shape) ||
+      !hl_shape_is_scalar(second->shape))
     return HL_OP_COUNT;
   if (is_swapped)
     *is_swapped = is_crossed;

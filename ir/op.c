@@ -4,10 +4,12 @@
 #include <string.h>
 
 /* A list of attributes ends with HL_ATTR_COUNT, so that no list is empty. */
+/* clang-format off */
 #define REQ(id) {HL_ATTR_##id, true}
 #define OPT(id) {HL_ATTR_##id, false}
 #define NONE {HL_ATTR_COUNT, false}
-#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) \
+/* clang-format on */
+#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
   static const hl_attr_use attrs_##id[] = {__VA_ARGS__, {HL_ATTR_COUNT, false}};
 #include "ops.def"
 #undef REQ
@@ -23,8 +25,11 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const hl_op_info ops[HL_OP_COUNT] = {
-#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) \
-  [HL_OP_##id] = {name,  min,  max, types, flags, HL_STAGE_##stage, attrs_##id, COUNT(attrs_##id) - 1 - IS_NONE(__VA_ARGS__)},
+/* clang-format off */
+#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
+  [HL_OP_##id] = {name, min, max, types, flags, HL_STAGE_##stage,                                  \
+                  attrs_##id, COUNT(attrs_##id) - 1 - IS_NONE(__VA_ARGS__)},
+/* clang-format on */
 #include "ops.def"
 };
 #undef REQ
@@ -44,7 +49,8 @@ typedef struct attr_info {
 } attr_info;
 
 static const attr_info attrs[HL_ATTR_COUNT] = {
-#define HL_ATTR(id, name, kind, words) [HL_ATTR_##id] = {name, sizeof name - 1, HL_KIND_##kind, words},
+#define HL_ATTR(id, name, kind, words)                                                             \
+  [HL_ATTR_##id] = {name, sizeof name - 1, HL_KIND_##kind, words},
 #include "attrs.def"
 };
 

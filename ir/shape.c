@@ -65,7 +65,8 @@ hl_element_type hl_component_type(hl_element_type type)
   return type == HL_C64 ? HL_F32 : type == HL_C128 ? HL_F64 : type;
 }
 
-const hl_shape *hl_shape_new(hl_arena *arena, hl_element_type type, int rank, const int64_t *dimensions)
+const hl_shape *hl_shape_new(hl_arena *arena, hl_element_type type, int rank,
+                             const int64_t *dimensions)
 {
   hl_shape *shape = HL_NEW(arena, hl_shape);
   shape->element_type = type;
@@ -178,7 +179,8 @@ static void print_layout(hl_str *out, const hl_shape *shape)
 {
   hl_str_add_char(out, '{');
   for (int i = 0; i < shape->rank; i++)
-    hl_str_printf(out, "%s%" PRId64, i ? "," : "", shape->minor_to_major ? shape->minor_to_major[i] : shape->rank - 1 - i);
+    hl_str_printf(out, "%s%" PRId64, i ? "," : "",
+                  shape->minor_to_major ? shape->minor_to_major[i] : shape->rank - 1 - i);
   if (shape->layout_suffix)
     hl_str_printf(out, ":%s", shape->layout_suffix);
   hl_str_add_char(out, '}');

@@ -1,4 +1,5 @@
-/* str - a growing text in an arena, a hash map from names to pointers, and the distance between two names. */
+/* str - a growing text in an arena, a hash map from names to pointers, and the distance between two
+ * names. */
 #include "str.h"
 
 #include <stdarg.h>
@@ -57,7 +58,8 @@ struct hl_map_entry {
   void *value; /* NULL: free */
 };
 
-/* FNV-1a; the arena's address seeds it, so that no input can be made in advance that fills one chain. */
+/* FNV-1a; the arena's address seeds it, so that no input can be made in advance that fills one
+ * chain. */
 static uint64_t hash_of(const hl_map *map, const char *key, size_t length)
 {
   uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)(uintptr_t)map->arena;
@@ -66,7 +68,8 @@ static uint64_t hash_of(const hl_map *map, const char *key, size_t length)
   return hash ^ hash >> 29;
 }
 
-/* The entry of the key, or the free one where it belongs; capacity is a power of two and never full. */
+/* The entry of the key, or the free one where it belongs; capacity is a power of two and never
+ * full. */
 static struct hl_map_entry *find(const hl_map *map, const char *key, size_t length, uint64_t hash)
 {
   for (size_t i = (size_t)hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
@@ -115,7 +118,8 @@ size_t hl_edit_distance(const char *a, const char *b, size_t limit)
   size_t n = strlen(a), m = strlen(b);
   if (n > LONGEST || m > LONGEST || n > m + limit || m > n + limit)
     return limit + 1;
-  size_t rows[3][LONGEST + 1]; /* rows[i % 3][j]: distance of the first i bytes of a to the first j of b */
+  size_t rows[3][LONGEST +
+                 1]; /* rows[i % 3][j]: distance of the first i bytes of a to the first j of b */
   for (size_t j = 0; j <= m; j++)
     rows[0][j] = j;
   for (size_t i = 1; i <= n; i++) {

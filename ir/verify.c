@@ -1,7 +1,8 @@
-/* verify - the rules of HLO: structure here, shapes and attributes of each op through hl_infer_of (infer_*.c).
+/* verify - the rules of HLO: structure here, shapes and attributes of each op through hl_infer_of
+ * (infer_*.c).
  *
- * One walk in definition order. An instruction with a fault is marked; its users and callers stay silent, except that a written
- * result shape is believed further on.
+ * One walk in definition order. An instruction with a fault is marked; its users and callers stay
+ * silent, except that a written result shape is believed further on.
  */
 #include "infer.h"
 
@@ -12,7 +13,8 @@
 hl_infer_fn *hl_infer_of(hl_opcode opcode)
 {
   static hl_infer_fn *const table[HL_OP_COUNT] = {
-#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) [HL_OP_##id] = hl_infer_##infer,
+#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
+  [HL_OP_##id] = hl_infer_##infer,
 #include "ops.def"
   };
   return table[opcode];
@@ -30,8 +32,9 @@ static bool check_arity(hl_infer *infer, const hl_instruction *ins)
   bool is_short = count < info->min_operands && ins->places;
   hl_range at = is_short ? ins->places->lparen : hl_place_operand(ins, info->max_operands);
   const char *bound = info->max_operands == HL_ANY ? "at least " : "";
-  return hl_error(infer->diag, at, HL_RULE_OP_ARITY, "'%s' takes %s%d operand%s; %d given", hl_say_op(ins), bound,
-                  info->min_operands, info->min_operands == 1 ? "" : "s", count);
+  return hl_error(infer->diag, at, HL_RULE_OP_ARITY, "'%s' takes %s%d operand%s; %d given",
+                  hl_say_op(ins), bound, info->min_operands, info->min_operands == 1 ? "" : "s",
+                  count);
 }
 
 static bool check_operand_shapes(hl_infer *infer, const hl_instruction *ins)
@@ -41,9 +44,10 @@ static bool check_operand_shapes(hl_infer *infer, const hl_instruction *ins)
     const hl_shape *written = places->operand_shapes[i], *shape = hl_operand_shape(ins, i);
     if (!written || hl_shape_equal(written, shape))
       continue;
-    hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_OPERAND_SHAPE, "'%s' is %s, not %s", ins->operands[i]->name,
-             hl_say(infer, shape), hl_say(infer, written));
-    hl_help(infer->diag, "write %s %s, or leave the shape out", hl_say(infer, shape), ins->operands[i]->name);
+    hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_OPERAND_SHAPE, "'%s' is %s, not %s",
+             ins->operands[i]->name, hl_say(infer, shape), hl_say(infer, written));
+    hl_help(infer->diag, "write %s %s, or leave the shape out", hl_say(infer, shape),
+            ins->operands[i]->name);
     return false;
   }
   return true;
@@ -54,8 +58,8 @@ static bool check_required_attrs(hl_infer *infer, const hl_instruction *ins)
   const hl_op_info *info = hl_op_info_of(ins->opcode);
   for (int i = 0; i < info->attr_count; i++)
     if (info->attrs[i].is_required && !hl_attr_find(ins, info->attrs[i].id))
-      return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_ATTR_MISSING, "'%s' needs %s", hl_say_op(ins),
-                      hl_attr_name(info->attrs[i].id));
+      return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_ATTR_MISSING, "'%s' needs %s",
+                      hl_say_op(ins), hl_attr_name(info->attrs[i].id));
   return true;
 }
 
@@ -98,8 +102,9 @@ static bool check_types(hl_infer *infer, const hl_instruction *ins)
   for (int i = 0; types && i < ins->operand_count; i++) {
     const hl_shape *shape = hl_operand_shape(ins, i);
     if (!is_allowed(types, shape))
-      return hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_OP_TYPE, "'%s' takes %s; operand %d is %s", hl_say_op(ins),
-                      say_types(infer, types), i, hl_say(infer, shape));
+      return hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_OP_TYPE,
+                      "'%s' takes %s; operand %d is %s", hl_say_op(ins), say_types(infer, types), i,
+                      hl_say(infer, shape));
   }
   return true;
 }
@@ -109,7 +114,8 @@ static bool check_shape_is_there(hl_infer *infer, const hl_instruction *ins)
   if (ins->shape || !(hl_op_info_of(ins->opcode)->flags & HL_STATED))
     return true;
   return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_SHAPE_MISSING,
-                  "the result shape of '%s' does not follow from its operands and must be written", hl_say_op(ins));
+                  "the result shape of '%s' does not follow from its operands and must be written",
+                  hl_say_op(ins));
 }
 
 /* Where two tuples differ, for the message; the shapes themselves otherwise. */
@@ -119,12 +125,14 @@ static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_sh
   if (!written || hl_shape_equal(written, inferred))
     return true;
   const char *part = "";
-  for (int i = 0; inferred->tuple_count == written->tuple_count && i < inferred->tuple_count && !*part; i++)
+  for (int i = 0;
+       inferred->tuple_count == written->tuple_count && i < inferred->tuple_count && !*part; i++)
     if (!hl_shape_equal(inferred->tuple_shapes[i], written->tuple_shapes[i]))
-      part = hl_arena_printf(infer->arena, ": element %d is %s, not %s", i, hl_say(infer, inferred->tuple_shapes[i]),
+      part = hl_arena_printf(infer->arena, ": element %d is %s, not %s", i,
+                             hl_say(infer, inferred->tuple_shapes[i]),
                              hl_say(infer, written->tuple_shapes[i]));
-  hl_error(infer->diag, hl_place_shape(ins), HL_RULE_RESULT_SHAPE, "'%s' yields %s, not %s%s", hl_say_op(ins),
-           hl_say(infer, inferred), hl_say(infer, written), part);
+  hl_error(infer->diag, hl_place_shape(ins), HL_RULE_RESULT_SHAPE, "'%s' yields %s, not %s%s",
+           hl_say_op(ins), hl_say(infer, inferred), hl_say(infer, written), part);
   hl_help(infer->diag, "write %s", hl_say(infer, inferred));
   return false;
 }
@@ -161,7 +169,8 @@ static bool check_callers(hl_infer *infer, const hl_instruction *ins)
       hl_computation *callee = attr->computations.values[k];
       if (callee->scratch == CALLED_ASYNC || (is_async && callee->scratch == CALLED))
         return hl_error(infer->diag, hl_place_attr_entry(ins, attr->id, k), HL_RULE_ASYNC_C4,
-                        "'%s' is called by an async-start and by another instruction", callee->name);
+                        "'%s' is called by an async-start and by another instruction",
+                        callee->name);
       callee->scratch = is_async ? CALLED_ASYNC : CALLED;
     }
   }
@@ -174,8 +183,9 @@ static void verify_instruction(hl_infer *infer, hl_instruction *ins)
   if (!rests_on_good(ins))
     return;
   const hl_shape *shape = NULL;
-  if (check_arity(infer, ins) && check_operand_shapes(infer, ins) && check_required_attrs(infer, ins) &&
-      check_types(infer, ins) && check_shape_is_there(infer, ins) && check_callers(infer, ins))
+  if (check_arity(infer, ins) && check_operand_shapes(infer, ins) &&
+      check_required_attrs(infer, ins) && check_types(infer, ins) &&
+      check_shape_is_there(infer, ins) && check_callers(infer, ins))
     shape = hl_infer_of(ins->opcode)(infer, ins);
   if (!shape || !check_result(infer, ins, shape)) {
     ins->scratch = FAULTY;
@@ -192,19 +202,25 @@ static void check_signature(hl_infer *infer, const hl_computation *c)
   if (c->signature_parameter_count != c->parameter_count) {
     int extra = c->parameter_count < c->signature_parameter_count ? c->parameter_count : -1;
     hl_range at = extra >= 0 ? c->signature_parameter_ranges[extra] : c->signature_result_range;
-    hl_error(infer->diag, at, HL_RULE_SIGNATURE, "the signature of '%s' has %d parameter%s; the computation has %d", c->name,
-             c->signature_parameter_count, c->signature_parameter_count == 1 ? "" : "s", c->parameter_count);
+    hl_error(infer->diag, at, HL_RULE_SIGNATURE,
+             "the signature of '%s' has %d parameter%s; the computation has %d", c->name,
+             c->signature_parameter_count, c->signature_parameter_count == 1 ? "" : "s",
+             c->parameter_count);
     return;
   }
   for (int i = 0; i < c->parameter_count; i++)
     if (!hl_shape_equal(c->signature_parameters[i], c->parameters[i]->shape)) {
-      hl_error(infer->diag, c->signature_parameter_ranges[i], HL_RULE_SIGNATURE, "the signature says %s; parameter %d is %s",
-               hl_say(infer, c->signature_parameters[i]), i, hl_say(infer, c->parameters[i]->shape));
+      hl_error(infer->diag, c->signature_parameter_ranges[i], HL_RULE_SIGNATURE,
+               "the signature says %s; parameter %d is %s",
+               hl_say(infer, c->signature_parameters[i]), i,
+               hl_say(infer, c->parameters[i]->shape));
       return;
     }
-  if (c->root->scratch == GOOD && c->root->shape && !hl_shape_equal(c->signature_result, c->root->shape))
-    hl_error(infer->diag, c->signature_result_range, HL_RULE_SIGNATURE, "the signature says %s; the root is %s",
-             hl_say(infer, c->signature_result), hl_say(infer, c->root->shape));
+  if (c->root->scratch == GOOD && c->root->shape &&
+      !hl_shape_equal(c->signature_result, c->root->shape))
+    hl_error(infer->diag, c->signature_result_range, HL_RULE_SIGNATURE,
+             "the signature says %s; the root is %s", hl_say(infer, c->signature_result),
+             hl_say(infer, c->root->shape));
 }
 
 static void verify_computation(hl_infer *infer, hl_computation *c)
@@ -229,19 +245,23 @@ static void check_entry_layout(hl_infer *infer, const hl_module *module)
   if (!module->entry_layout_result || entry->scratch == FAULTY)
     return;
   if (count != entry->parameter_count) {
-    hl_error(infer->diag, count > entry->parameter_count ? ranges[entry->parameter_count] : ranges[count], HL_RULE_ENTRY_LAYOUT,
-             "entry_computation_layout has %d parameter%s; the entry has %d", count, count == 1 ? "" : "s",
-             entry->parameter_count);
+    hl_error(infer->diag,
+             count > entry->parameter_count ? ranges[entry->parameter_count] : ranges[count],
+             HL_RULE_ENTRY_LAYOUT, "entry_computation_layout has %d parameter%s; the entry has %d",
+             count, count == 1 ? "" : "s", entry->parameter_count);
     return;
   }
   for (int i = 0; i < count; i++)
     if (!hl_shape_equal(module->entry_layout_parameters[i], entry->parameters[i]->shape)) {
-      hl_error(infer->diag, ranges[i], HL_RULE_ENTRY_LAYOUT, "entry_computation_layout says %s; parameter %d is %s",
-               hl_say(infer, module->entry_layout_parameters[i]), i, hl_say(infer, entry->parameters[i]->shape));
+      hl_error(infer->diag, ranges[i], HL_RULE_ENTRY_LAYOUT,
+               "entry_computation_layout says %s; parameter %d is %s",
+               hl_say(infer, module->entry_layout_parameters[i]), i,
+               hl_say(infer, entry->parameters[i]->shape));
       return;
     }
   if (!hl_shape_equal(module->entry_layout_result, entry->root->shape))
-    hl_error(infer->diag, ranges[count], HL_RULE_ENTRY_LAYOUT, "entry_computation_layout says %s; the root is %s",
+    hl_error(infer->diag, ranges[count], HL_RULE_ENTRY_LAYOUT,
+             "entry_computation_layout says %s; the root is %s",
              hl_say(infer, module->entry_layout_result), hl_say(infer, entry->root->shape));
 }
 
@@ -259,21 +279,24 @@ static bool check_alias(hl_infer *infer, const hl_module *module, const hl_alias
 {
   const hl_computation *entry = module->entry;
   if (alias->parameter < 0 || alias->parameter >= entry->parameter_count)
-    return hl_error(infer->diag, alias->range, HL_RULE_ALIAS, "there is no parameter %lld; the entry has %d",
-                    (long long)alias->parameter, entry->parameter_count);
+    return hl_error(infer->diag, alias->range, HL_RULE_ALIAS,
+                    "there is no parameter %lld; the entry has %d", (long long)alias->parameter,
+                    entry->parameter_count);
   const hl_shape *output = shape_at(entry->root->shape, alias->output_index);
-  const hl_shape *input = shape_at(entry->parameters[alias->parameter]->shape, alias->parameter_index);
+  const hl_shape *input =
+      shape_at(entry->parameters[alias->parameter]->shape, alias->parameter_index);
   if (!output)
     return hl_error(infer->diag, alias->range, HL_RULE_ALIAS, "the result %s has no part {%s}",
                     hl_say(infer, entry->root->shape),
                     hl_say_ints(infer, alias->output_index.count, alias->output_index.values));
   if (!input)
-    return hl_error(infer->diag, alias->range, HL_RULE_ALIAS, "parameter %lld, %s, has no part {%s}",
-                    (long long)alias->parameter, hl_say(infer, entry->parameters[alias->parameter]->shape),
-                    hl_say_ints(infer, alias->parameter_index.count, alias->parameter_index.values));
-  return hl_shape_equal(output, input) ||
-         hl_error(infer->diag, alias->range, HL_RULE_ALIAS, "the result's part is %s; the parameter's is %s",
-                  hl_say(infer, output), hl_say(infer, input));
+    return hl_error(
+        infer->diag, alias->range, HL_RULE_ALIAS, "parameter %lld, %s, has no part {%s}",
+        (long long)alias->parameter, hl_say(infer, entry->parameters[alias->parameter]->shape),
+        hl_say_ints(infer, alias->parameter_index.count, alias->parameter_index.values));
+  return hl_shape_equal(output, input) || hl_error(infer->diag, alias->range, HL_RULE_ALIAS,
+                                                   "the result's part is %s; the parameter's is %s",
+                                                   hl_say(infer, output), hl_say(infer, input));
 }
 
 /* One warning, however many there are. */
@@ -289,9 +312,11 @@ static void warn_elided(hl_infer *infer, const hl_module *module)
       }
   if (!first)
     return;
-  const char *others = count == 1 ? "" : hl_arena_printf(infer->arena, ", and those of %d more", count - 1);
-  hl_warning(infer->diag, hl_place_payload(first), HL_RULE_LITERAL_ELIDED, "the values of constant '%s' were left out when it was printed%s",
-             first->name, others);
+  const char *others =
+      count == 1 ? "" : hl_arena_printf(infer->arena, ", and those of %d more", count - 1);
+  hl_warning(infer->diag, hl_place_payload(first), HL_RULE_LITERAL_ELIDED,
+             "the values of constant '%s' were left out when it was printed%s", first->name,
+             others);
   hl_help(infer->diag, "print the module in full with as_hlo_text(print_large_constants=True)");
 }
 
