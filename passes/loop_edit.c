@@ -205,7 +205,9 @@ enum { CSE_WINDOW = 48 }; /* nodes looked back: equal values stand close togethe
 
 static bool equal_access(const hl_access *a, const hl_access *b)
 {
-  return a->param == b->param && a->constant == b->constant && a->term_count == b->term_count &&
+  if (a->param != b->param || a->constant != b->constant || a->term_count != b->term_count)
+    return false;
+  return a->term_count == 0 ||
          memcmp(a->terms, b->terms, (size_t)a->term_count * sizeof *a->terms) == 0;
 }
 
