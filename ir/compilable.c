@@ -54,7 +54,7 @@ static bool check_op(hl_diag *diag, const hl_instruction *ins)
 {
   const hl_op_info *info = hl_op_info_of(ins->opcode);
   const hl_attr *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET);
-  if (info->stage == HL_STAGE_code || info->stage == HL_STAGE_whole)
+  if (hl_stage_compiles(info->stage))
     return true;
   if (target)
     return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' cannot be compiled", target->text);

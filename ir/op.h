@@ -72,8 +72,14 @@ enum {
 
 enum { HL_ANY = INT16_MAX };
 
-/* `whole` compiles too, but not element by element: a kernel of its own computes all of the result (passes/lower_whole.h). */
-typedef enum hl_stage { HL_STAGE_code, HL_STAGE_whole, HL_STAGE_later, HL_STAGE_refused } hl_stage;
+/* `whole` and `expanded` compile too, but not element by element: in a kernel of their own (passes/lower_whole.h), or as the simpler
+ * ops that a pass puts in their place (passes/expand_*.c). */
+typedef enum hl_stage { HL_STAGE_code, HL_STAGE_whole, HL_STAGE_expanded, HL_STAGE_later, HL_STAGE_refused } hl_stage;
+
+static inline bool hl_stage_compiles(hl_stage stage)
+{
+  return stage <= HL_STAGE_expanded;
+}
 
 typedef struct hl_attr_use {
   hl_attr_id id;

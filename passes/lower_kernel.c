@@ -463,6 +463,7 @@ static hl_lower_fn *lower_of(hl_opcode opcode)
 {
 #define HL_LOWER_ENTRY_code(family) hl_lower_##family
 #define HL_LOWER_ENTRY_whole(family) NULL
+#define HL_LOWER_ENTRY_expanded(family) NULL
 #define HL_LOWER_ENTRY_later(family) NULL
 #define HL_LOWER_ENTRY_refused(family) NULL
   static hl_lower_fn *const table[HL_OP_COUNT] = {

@@ -140,12 +140,14 @@ void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, 
 typedef hl_value hl_lower_fn(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index);
 #define HL_LOWER_ROW_code(family) hl_lower_fn hl_lower_##family;
 #define HL_LOWER_ROW_whole(family)
+#define HL_LOWER_ROW_expanded(family)
 #define HL_LOWER_ROW_later(family)
 #define HL_LOWER_ROW_refused(family)
 #define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) HL_LOWER_ROW_##stage(family)
 #include "../ir/ops.def"
 #undef HL_LOWER_ROW_code
 #undef HL_LOWER_ROW_whole
+#undef HL_LOWER_ROW_expanded
 #undef HL_LOWER_ROW_later
 #undef HL_LOWER_ROW_refused
 

@@ -5,6 +5,7 @@ hl_build_fn *hl_build_of(hl_opcode opcode)
 {
 #define HL_BUILD_ENTRY_code(family) NULL
 #define HL_BUILD_ENTRY_whole(family) hl_build_##family
+#define HL_BUILD_ENTRY_expanded(family) NULL
 #define HL_BUILD_ENTRY_later(family) NULL
 #define HL_BUILD_ENTRY_refused(family) NULL
   static hl_build_fn *const table[HL_OP_COUNT] = {

@@ -1,0 +1,223 @@
+/* expand - makers of the instructions that composite ops consist of. */
+#include "expand.h"
+
+#include "../ir/limits.h"
+
+static bool is_one_of(hl_opcode opcode, int count, const hl_opcode *opcodes)
+{
+  for (int i = 0; i < count; i++)
+    if (opcodes[i] == opcode)
+      return true;
+  return false;
+}
+
+bool hl_expand_each(hl_module *module, int count, const hl_opcode *opcodes, hl_expand_fn *expand)
+{
+  bool changed = false;
+  hl_instruction *next;
+  for (hl_computation *c = module->first; c; c = c->next)
+    for (hl_instruction *ins = c->first; ins; ins = next) {
+      next = ins->next;
+      if (!is_one_of(ins->opcode, count, opcodes))
+        continue;
+      hl_replace_all_uses(ins, expand(ins));
+      hl_instruction_remove(ins);
+      changed = true;
+    }
+  return changed;
+}
+
+/* ---- elementwise ---- */
+
+static hl_instruction *make(hl_instruction *origin, hl_opcode opcode, const hl_shape *shape,
+                            int count, hl_instruction *const *operands)
+{
+  return hl_instruction_new(origin->computation, origin, opcode, NULL, shape, count, operands,
+                            origin);
+}
+
+static const hl_shape *typed(hl_instruction *origin, const hl_shape *like, hl_element_type type)
+{
+  return hl_shape_new(hl_arena_of(origin), type, like->rank, like->dimensions);
+}
+
+hl_instruction *hl_make_unary(hl_instruction *origin, hl_opcode opcode, hl_instruction *x)
+{
+  return make(origin, opcode, typed(origin, x->shape, x->shape->element_type), 1, &x);
+}
+
+hl_instruction *hl_make_binary(hl_instruction *origin, hl_opcode opcode, hl_instruction *x,
+                               hl_instruction *y)
+{
+  return make(origin, opcode, typed(origin, x->shape, x->shape->element_type), 2,
+              (hl_instruction *[]){x, y});
+}
+
+hl_instruction *hl_make_select(hl_instruction *origin, hl_instruction *pred, hl_instruction *x,
+                               hl_instruction *y)
+{
+  return make(origin, HL_OP_SELECT, typed(origin, x->shape, x->shape->element_type), 3,
+              (hl_instruction *[]){pred, x, y});
+}
+
+hl_instruction *hl_make_convert(hl_instruction *origin, hl_element_type type, hl_instruction *x)
+{
+  if (x->shape->element_type == type)
+    return x;
+  return make(origin, HL_OP_CONVERT, typed(origin, x->shape, type), 1, &x);
+}
+
+hl_instruction *hl_make_compare(hl_instruction *origin, hl_direction direction, hl_instruction *x,
+                                hl_instruction *y)
+{
+  hl_instruction *made = make(origin, HL_OP_COMPARE, typed(origin, x->shape, HL_PRED), 2,
+                              (hl_instruction *[]){x, y});
+  hl_attr attr = {.id = HL_ATTR_DIRECTION,
+                  .name_range = HL_NO_RANGE,
+                  .value_range = HL_NO_RANGE,
+                  .i = direction};
+  hl_instruction_add_attr(made, &attr);
+  return made;
+}
+
+/* ---- constants and moves ---- */
+
+static hl_instruction *filled(hl_instruction *origin, const hl_shape *like,
+                              const hl_literal *scalar)
+{
+  return hl_make_broadcast(origin, hl_make_constant(origin, scalar), like->rank, like->dimensions,
+                           NULL);
+}
+
+hl_instruction *hl_make_filled_int(hl_instruction *origin, const hl_shape *like,
+                                   hl_element_type type, int64_t value)
+{
+  hl_arena *arena = hl_arena_of(origin);
+  hl_literal *scalar = hl_literal_new(arena, hl_shape_scalar(arena, type));
+  hl_literal_set_int(scalar, 0, value);
+  return filled(origin, like, scalar);
+}
+
+hl_instruction *hl_make_filled(hl_instruction *origin, const hl_shape *like, double value)
+{
+  hl_arena *arena = hl_arena_of(origin);
+  hl_literal *scalar = hl_literal_new(arena, hl_shape_scalar(arena, like->element_type));
+  hl_literal_set_double(scalar, 0, value);
+  return filled(origin, like, scalar);
+}
+
+hl_instruction *hl_make_concatenate(hl_instruction *origin, int64_t dimension, int count,
+                                    hl_instruction *const *parts)
+{
+  const hl_shape *first = parts[0]->shape;
+  int64_t sizes[HL_LIMIT_RANK];
+  for (int d = 0; d < first->rank; d++)
+    sizes[d] = first->dimensions[d];
+  for (int i = 1; i < count; i++)
+    sizes[dimension] += parts[i]->shape->dimensions[dimension];
+  const hl_shape *shape =
+      hl_shape_new(hl_arena_of(origin), first->element_type, first->rank, sizes);
+  hl_instruction *made = make(origin, HL_OP_CONCATENATE, shape, count, parts);
+  hl_instruction_add_ints(made, HL_ATTR_DIMENSIONS, 1, &dimension);
+  return made;
+}
+
+hl_instruction *hl_make_iota(hl_instruction *origin, hl_element_type type, int64_t size)
+{
+  const hl_shape *shape = hl_shape_new(hl_arena_of(origin), type, 1, &size);
+  hl_instruction *made = make(origin, HL_OP_IOTA, shape, 0, NULL);
+  hl_attr attr = {
+      .id = HL_ATTR_IOTA_DIMENSION, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
+  hl_instruction_add_attr(made, &attr);
+  return made;
+}
+
+/* ---- sums ---- */
+
+hl_computation *hl_make_first_computation(hl_module *module, const char *base)
+{
+  hl_computation *made = hl_module_add_computation(module, hl_fresh_name(module, base));
+  if (made == module->first)
+    return made;
+  module->last = made->previous;
+  module->last->next = NULL;
+  made->previous = NULL;
+  made->next = module->first;
+  module->first->previous = made;
+  module->first = made;
+  return made;
+}
+
+hl_instruction *hl_make_parameter(hl_computation *computation, int number, const hl_shape *shape)
+{
+  hl_instruction *made =
+      hl_instruction_new(computation, NULL, HL_OP_PARAMETER, NULL, shape, 0, NULL, NULL);
+  made->parameter_number = number;
+  return made;
+}
+
+static hl_computation *make_add(hl_module *module, hl_element_type type)
+{
+  hl_computation *region = hl_make_first_computation(module, "add");
+  const hl_shape *scalar = hl_shape_scalar(module->arena, type);
+  region->parameters = HL_ARRAY(module->arena, 2, hl_instruction *);
+  region->parameter_count = 2;
+  for (int i = 0; i < 2; i++)
+    region->parameters[i] = hl_make_parameter(region, i, scalar);
+  region->root =
+      hl_instruction_new(region, NULL, HL_OP_ADD, NULL, scalar, 2, region->parameters, NULL);
+  return region;
+}
+
+/* The dimensions of x without those that are reduced. */
+static const hl_shape *reduced_shape(hl_instruction *x, int count, const int64_t *dimensions)
+{
+  int64_t kept[HL_LIMIT_RANK];
+  int rank = 0;
+  for (int d = 0; d < x->shape->rank; d++) {
+    bool is_reduced = false;
+    for (int i = 0; i < count; i++)
+      is_reduced = is_reduced || dimensions[i] == d;
+    if (!is_reduced)
+      kept[rank++] = x->shape->dimensions[d];
+  }
+  return hl_shape_new(hl_arena_of(x), x->shape->element_type, rank, kept);
+}
+
+hl_instruction *hl_make_sum(hl_instruction *origin, hl_instruction *x, int count,
+                            const int64_t *dimensions)
+{
+  hl_module *module = origin->computation->module;
+  hl_instruction *zero = hl_make_filled(
+      origin, hl_shape_scalar(module->arena, x->shape->element_type), 0);
+  hl_instruction *made = make(origin, HL_OP_REDUCE, reduced_shape(x, count, dimensions), 2,
+                              (hl_instruction *[]){x, zero});
+  hl_instruction_add_ints(made, HL_ATTR_DIMENSIONS, count, dimensions);
+  hl_attr attr = {.id = HL_ATTR_TO_APPLY, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
+  attr.computations.values = HL_ARRAY(module->arena, 1, hl_computation *);
+  attr.computations.values[0] = make_add(module, x->shape->element_type);
+  attr.computations.count = 1;
+  hl_instruction_add_attr(made, &attr);
+  return made;
+}
+
+/* ---- tuples ---- */
+
+hl_instruction *hl_make_tuple(hl_instruction *origin, int count, hl_instruction *const *elements)
+{
+  hl_arena *arena = hl_arena_of(origin);
+  const hl_shape **shapes = HL_ARRAY(arena, count + 1, const hl_shape *);
+  for (int i = 0; i < count; i++)
+    shapes[i] = elements[i]->shape;
+  return make(origin, HL_OP_TUPLE, hl_shape_tuple(arena, count, shapes), count, elements);
+}
+
+hl_instruction *hl_make_element(hl_instruction *origin, hl_instruction *tuple, int index)
+{
+  hl_instruction *made =
+      make(origin, HL_OP_GET_TUPLE_ELEMENT, tuple->shape->tuple_shapes[index], 1, &tuple);
+  hl_attr attr = {
+      .id = HL_ATTR_INDEX, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE, .i = index};
+  hl_instruction_add_attr(made, &attr);
+  return made;
+}
