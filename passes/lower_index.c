@@ -185,7 +185,7 @@ void hl_index_unflatten(hl_puller *p, const hl_shape *shape, hl_index flat, hl_i
 {
   int64_t stride = hl_shape_elements(shape);
   for (int d = 0; d < shape->rank; d++) {
-    if (shape->dimensions[d] == 1) {
+    if (shape->dimensions[d] == 1 || stride == 0) { /* stride 0: no elements, nobody gets here */
       index[d] = hl_index_constant(0);
       continue;
     }
