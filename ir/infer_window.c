@@ -8,6 +8,8 @@
 
 #include "limits.h"
 
+#include <string.h>
+
 int hl_window_rank(const hl_instruction *ins)
 {
   const hl_attr *attr = hl_attr_find(ins, HL_ATTR_WINDOW);
@@ -250,13 +252,17 @@ static bool conv_sizes(hl_infer *infer, const hl_instruction *ins, int64_t *size
   return true;
 }
 
-/* convolution-c7: no newer kind than the standard one, dense operands. */
+/* convolution-c7: of the standard kind, with dense operands. */
 static bool check_conv_kind(hl_infer *infer, const hl_instruction *ins)
 {
   const hl_attr *sparsity = hl_attr_find(ins, HL_ATTR_SPARSITY_CONFIG);
-  return !sparsity ||
-         hl_error(infer->diag, sparsity->name_range, HL_RULE_CONVOLUTION_C7,
-                  "sparse convolutions are not supported: sparsity_config=%s", sparsity->text);
+  const hl_attr *kind = hl_attr_find(ins, HL_ATTR_CONVOLUTION_KIND);
+  if (sparsity)
+    return hl_error(infer->diag, sparsity->name_range, HL_RULE_CONVOLUTION_C7,
+                    "sparse convolutions are not supported: sparsity_config=%s", sparsity->text);
+  return !kind || !strcmp(kind->text, "standard") ||
+         hl_error(infer->diag, kind->value_range, HL_RULE_CONVOLUTION_C7,
+                  "convolutions of kind '%s' are not supported", kind->text);
 }
 
 /* convolution-c1: operands and result of one class of types (hl_contracted_type). */

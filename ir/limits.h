@@ -7,6 +7,7 @@
 #define HL_LIMIT_NAME_BYTES 4096
 #define HL_LIMIT_TEXT_BYTES 0x7fffffffu    /* 2 GiB of text */
 #define HL_LIMIT_LITERAL_BYTES 0x7fffffffu /* 2 GiB of constants in one module */
+#define HL_LIMIT_TUPLE_LEAVES (1 << 20)     /* arrays in one tuple shape, nested ones included */
 #define HL_LIMIT_INSTRUCTIONS (1 << 24)
 
 #endif

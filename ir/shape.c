@@ -81,6 +81,19 @@ const hl_shape *hl_shape_scalar(hl_arena *arena, hl_element_type type)
   return hl_shape_new(arena, type, 0, NULL);
 }
 
+/* Leaves stay below overflow because the parts obey the limit, or the text's length does. */
+static void count_tuple(hl_shape *tuple)
+{
+  for (int i = 0; i < tuple->tuple_count; i++) {
+    const hl_shape *part = tuple->tuple_shapes[i];
+    tuple->tuple_leaves += part->element_type == HL_TUPLE ? part->tuple_leaves : 1;
+    if (part->tuple_depth > tuple->tuple_depth)
+      tuple->tuple_depth = part->tuple_depth;
+    tuple->tuple_has_dynamic = tuple->tuple_has_dynamic || hl_shape_has_dynamic(part);
+  }
+  tuple->tuple_depth++;
+}
+
 const hl_shape *hl_shape_tuple(hl_arena *arena, int count, const hl_shape *const *shapes)
 {
   hl_shape *shape = HL_NEW(arena, hl_shape);
@@ -88,6 +101,7 @@ const hl_shape *hl_shape_tuple(hl_arena *arena, int count, const hl_shape *const
   shape->tuple_count = count;
   if (count)
     shape->tuple_shapes = hl_arena_memdup(arena, shapes, (size_t)count * sizeof *shapes);
+  count_tuple(shape);
   return shape;
 }
 
@@ -136,10 +150,7 @@ bool hl_shape_has_dynamic(const hl_shape *shape)
   for (int i = 0; shape->is_dynamic && i < shape->rank; i++)
     if (shape->is_dynamic[i])
       return true;
-  for (int i = 0; i < shape->tuple_count; i++)
-    if (hl_shape_has_dynamic(shape->tuple_shapes[i]))
-      return true;
-  return false;
+  return shape->tuple_has_dynamic;
 }
 
 int64_t hl_shape_elements(const hl_shape *shape)
@@ -212,9 +223,32 @@ void hl_shape_print(hl_str *out, const hl_shape *shape, bool with_layout)
   hl_str_add_char(out, ')');
 }
 
+enum { TEXT_NODES = 32 };
+
+/* *left counts the shapes that may still be shown. */
+static void print_head(hl_str *out, const hl_shape *shape, int *left)
+{
+  --*left;
+  if (shape->element_type != HL_TUPLE) {
+    print_array(out, shape, false);
+    return;
+  }
+  hl_str_add_char(out, '(');
+  for (int i = 0; i < shape->tuple_count; i++) {
+    hl_str_add(out, i ? ", " : "");
+    if (*left <= 0) {
+      hl_str_add(out, "...");
+      break;
+    }
+    print_head(out, shape->tuple_shapes[i], left);
+  }
+  hl_str_add_char(out, ')');
+}
+
 const char *hl_shape_text(hl_arena *arena, const hl_shape *shape)
 {
   hl_str out = {.arena = arena};
-  hl_shape_print(&out, shape, false);
+  int left = TEXT_NODES;
+  print_head(&out, shape, &left);
   return hl_str_text(&out);
 }

@@ -44,6 +44,10 @@ struct hl_shape {
   const char *layout_suffix;       /* text after ':' in the layout, kept for printing; NULL */
   int tuple_count;
   const hl_shape *const *tuple_shapes;
+  /* Of tuples, counted when they are made: nesting and arrays, so that neither must be walked. */
+  int tuple_depth;
+  int64_t tuple_leaves;
+  bool tuple_has_dynamic;
 };
 
 const hl_shape *hl_shape_new(hl_arena *arena, hl_element_type type, int rank, const int64_t *dimensions);
@@ -67,7 +71,8 @@ bool hl_shape_fits(hl_element_type type, int rank, const int64_t *dimensions);
 bool hl_mul_i64(int64_t a, int64_t b, int64_t *out);
 bool hl_add_i64(int64_t a, int64_t b, int64_t *out);
 
-/* Text as in HLO: f32[2,3], with_layout adds {1,0}. hl_shape_text gives arena text without layout, for messages. */
+/* Text as in HLO: f32[2,3], with_layout adds {1,0}. hl_shape_text gives arena text without layout, for messages: a long tuple
+ * ends with "...". */
 void hl_shape_print(hl_str *out, const hl_shape *shape, bool with_layout);
 const char *hl_shape_text(hl_arena *arena, const hl_shape *shape);
 

@@ -21,7 +21,7 @@ hl_infer_fn *hl_infer_of(hl_opcode opcode)
 }
 
 /* Values of hl_instruction.scratch and hl_computation.scratch. */
-enum { GOOD, FAULTY, CALLED_ASYNC, CALLED };
+enum { GOOD, FAULTY, CALLED_ASYNC, CALLED, UNSEEN };
 
 static bool check_arity(hl_infer *infer, const hl_instruction *ins)
 {
@@ -118,6 +118,21 @@ static bool check_shape_is_there(hl_infer *infer, const hl_instruction *ins)
                   hl_say_op(ins));
 }
 
+/* A shape that is not written is bounded by no text: tuples of tuples double with each instruction.
+ */
+static bool check_tuple_limits(hl_infer *infer, const hl_instruction *ins, const hl_shape *inferred)
+{
+  if (inferred->tuple_depth > HL_LIMIT_NESTING)
+    return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_LIMIT,
+                    "the result of '%s' nests tuples more than %d deep", hl_say_op(ins),
+                    HL_LIMIT_NESTING);
+  if (inferred->tuple_leaves > HL_LIMIT_TUPLE_LEAVES)
+    return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_LIMIT,
+                    "the result of '%s' is a tuple of %lld arrays; the limit is %d", hl_say_op(ins),
+                    (long long)inferred->tuple_leaves, HL_LIMIT_TUPLE_LEAVES);
+  return true;
+}
+
 /* Where two tuples differ, for the message; the shapes themselves otherwise. */
 static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_shape *inferred)
 {
@@ -133,8 +148,36 @@ static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_sh
                              hl_say(infer, written->tuple_shapes[i]));
   hl_error(infer->diag, hl_place_shape(ins), HL_RULE_RESULT_SHAPE, "'%s' yields %s, not %s%s",
            hl_say_op(ins), hl_say(infer, inferred), hl_say(infer, written), part);
-  hl_help(infer->diag, "write %s", hl_say(infer, inferred));
+  const char *text = hl_say(infer, inferred);
+  if (!strstr(text, "..."))
+    hl_help(infer->diag, "write %s", text);
   return false;
+}
+
+static bool holds_computations(const hl_attr *attr)
+{
+  hl_attr_kind kind = hl_attr_kind_of(attr->id);
+  return kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS;
+}
+
+/* Definition before use: a text cannot break it, a builder or a pass can. */
+static bool check_order(hl_infer *infer, const hl_instruction *ins)
+{
+  for (int i = 0; i < ins->operand_count; i++) {
+    const hl_instruction *operand = ins->operands[i];
+    if (operand->computation != ins->computation || operand->scratch == UNSEEN)
+      return hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_NAME_ORDER,
+                      "'%s' reads '%s', which does not stand before it", ins->name, operand->name);
+  }
+  for (int i = 0; i < ins->attr_count; i++) {
+    const hl_attr *attr = &ins->attrs[i];
+    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++)
+      if (attr->computations.values[k]->scratch == UNSEEN)
+        return hl_error(infer->diag, hl_place_attr_entry(ins, attr->id, k), HL_RULE_CALLEE_ORDER,
+                        "'%s' calls '%s', which does not stand before it", ins->name,
+                        attr->computations.values[k]->name);
+  }
+  return true;
 }
 
 /* Whether all that the instruction builds on is known and without fault. */
@@ -145,10 +188,7 @@ static bool rests_on_good(const hl_instruction *ins)
       return false;
   for (int i = 0; i < ins->attr_count; i++) {
     const hl_attr *attr = &ins->attrs[i];
-    hl_attr_kind kind = hl_attr_kind_of(attr->id);
-    if (kind != HL_KIND_COMPUTATION && kind != HL_KIND_COMPUTATIONS)
-      continue;
-    for (int k = 0; k < attr->computations.count; k++)
+    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++)
       if (attr->computations.values[k]->scratch == FAULTY)
         return false;
   }
@@ -160,10 +200,9 @@ static bool check_callers(hl_infer *infer, const hl_instruction *ins)
 {
   for (int i = 0; i < ins->attr_count; i++) {
     const hl_attr *attr = &ins->attrs[i];
-    hl_attr_kind kind = hl_attr_kind_of(attr->id);
     bool is_async = ins->opcode == HL_OP_ASYNC_START && attr->id == HL_ATTR_CALLS;
     bool is_ours = ins->opcode != HL_OP_ASYNC_UPDATE && ins->opcode != HL_OP_ASYNC_DONE;
-    if (!is_ours || (kind != HL_KIND_COMPUTATION && kind != HL_KIND_COMPUTATIONS))
+    if (!is_ours || !holds_computations(attr))
       continue;
     for (int k = 0; k < attr->computations.count; k++) {
       hl_computation *callee = attr->computations.values[k];
@@ -179,15 +218,16 @@ static bool check_callers(hl_infer *infer, const hl_instruction *ins)
 
 static void verify_instruction(hl_infer *infer, hl_instruction *ins)
 {
+  bool is_in_order = check_order(infer, ins);
   ins->scratch = GOOD;
-  if (!rests_on_good(ins))
+  if (is_in_order && !rests_on_good(ins))
     return;
   const hl_shape *shape = NULL;
-  if (check_arity(infer, ins) && check_operand_shapes(infer, ins) &&
+  if (is_in_order && check_arity(infer, ins) && check_operand_shapes(infer, ins) &&
       check_required_attrs(infer, ins) && check_types(infer, ins) &&
       check_shape_is_there(infer, ins) && check_callers(infer, ins))
     shape = hl_infer_of(ins->opcode)(infer, ins);
-  if (!shape || !check_result(infer, ins, shape)) {
+  if (!shape || !check_tuple_limits(infer, ins, shape) || !check_result(infer, ins, shape)) {
     ins->scratch = FAULTY;
     return;
   }
@@ -225,15 +265,13 @@ static void check_signature(hl_infer *infer, const hl_computation *c)
 
 static void verify_computation(hl_infer *infer, hl_computation *c)
 {
-  c->scratch = GOOD;
   for (hl_instruction *ins = c->first; ins; ins = ins->next)
     verify_instruction(infer, ins);
   bool is_known = c->root->scratch == GOOD && c->root->shape;
   for (int i = 0; i < c->parameter_count; i++)
     is_known = is_known && c->parameters[i]->shape;
-  if (!is_known)
-    c->scratch = FAULTY;
-  else
+  c->scratch = is_known ? GOOD : FAULTY;
+  if (is_known)
     check_signature(infer, c);
 }
 
@@ -320,10 +358,20 @@ static void warn_elided(hl_infer *infer, const hl_module *module)
   hl_help(infer->diag, "print the module in full with as_hlo_text(print_large_constants=True)");
 }
 
+static void mark_unseen(hl_module *module)
+{
+  for (hl_computation *c = module->first; c; c = c->next) {
+    c->scratch = UNSEEN;
+    for (hl_instruction *ins = c->first; ins; ins = ins->next)
+      ins->scratch = UNSEEN;
+  }
+}
+
 bool hl_verify(hl_module *module, hl_verify_options options, hl_diag *diag)
 {
   hl_infer infer = {module->arena, diag, options};
   int before = diag->error_count;
+  mark_unseen(module);
   for (hl_computation *c = module->first; c; c = c->next)
     verify_computation(&infer, c);
   check_entry_layout(&infer, module);

@@ -74,6 +74,20 @@ START_TEST(shapes_print_as_in_hlo)
 }
 END_TEST
 
+START_TEST(long_tuples_are_cut_in_messages)
+{
+  const hl_shape *parts[100];
+  for (int i = 0; i < 100; i++)
+    parts[i] = hl_shape_scalar(arena, HL_S8);
+  const hl_shape *tuple = hl_shape_tuple(arena, 100, parts);
+  const char *text = hl_shape_text(arena, hl_shape_tuple(arena, 1, &tuple));
+  ck_assert_str_eq(text + strlen(text) - 13, ", s8[], ...))");
+  ck_assert_uint_lt(strlen(text), 300);
+  ck_assert_int_eq(tuple->tuple_leaves, 100);
+  ck_assert_int_eq(tuple->tuple_depth, 1);
+}
+END_TEST
+
 START_TEST(equality_ignores_layouts)
 {
   hl_shape other = *matrix();
@@ -149,6 +163,7 @@ int main(void)
   tcase_add_test(t, names_lead_back_to_types);
   tcase_add_loop_test(t, types_have_their_traits, 0, (int)(sizeof types / sizeof *types));
   tcase_add_test(t, shapes_print_as_in_hlo);
+  tcase_add_test(t, long_tuples_are_cut_in_messages);
   tcase_add_test(t, equality_ignores_layouts);
   tcase_add_test(t, kinds_of_shapes);
   tcase_add_loop_test(t, sizes_are_checked, 0, (int)(sizeof sizes / sizeof *sizes));

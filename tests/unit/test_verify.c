@@ -201,6 +201,57 @@ START_TEST(a_long_chain_is_no_recursion)
 }
 END_TEST
 
+/* Each tuple holds the one before twice; the last would hold 2^40 arrays. */
+START_TEST(tuples_do_not_grow_without_end)
+{
+  hl_str text = {.arena = arena};
+  hl_str_add(&text, "ENTRY e {\n  t0 = f32[2] parameter(0)\n");
+  for (int i = 1; i <= 40; i++)
+    hl_str_printf(&text, "  t%d = tuple(t%d, t%d)\n", i, i - 1, i - 1);
+  hl_str_add(&text, "}\n");
+  ck_assert(!verify(hl_str_text(&text), false));
+  ck_assert_str_eq(heads(),
+                   "t.hlo:23:9: error: the result of 'tuple' is a tuple of 2097152 arrays; "
+                   "the limit is 1048576 [limit]\n");
+}
+END_TEST
+
+START_TEST(tuples_do_not_nest_without_end)
+{
+  hl_str text = {.arena = arena};
+  hl_str_add(&text, "ENTRY e {\n  t0 = f32[2] parameter(0)\n");
+  for (int i = 1; i <= 100000; i++)
+    hl_str_printf(&text, "  t%d = tuple(t%d)\n", i, i - 1);
+  hl_str_add(&text, "}\n");
+  ck_assert(!verify(hl_str_text(&text), false));
+  ck_assert_str_eq(
+      heads(),
+      "t.hlo:259:10: error: the result of 'tuple' nests tuples more than 256 deep [limit]\n");
+}
+END_TEST
+
+/* What passes and builders could do wrong, and a text cannot. */
+START_TEST(definitions_stand_before_their_uses)
+{
+  ck_assert(verify(
+      "f { x = f32[] parameter(0) ROOT y = f32[] negate(x) }\n"
+      "ENTRY e { a = f32[] parameter(0) b = f32[] negate(a) ROOT c = f32[] call(b), to_apply=f }",
+      false));
+  hl_instruction *b = module->entry->first->next, *call = b->next;
+  hl_replace_operand(b, 0, call);
+  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert_str_eq(hl_rule_label(diag.last->rule), "name-order");
+  hl_replace_operand(b, 0, module->first->parameters[0]);
+  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert_str_eq(hl_rule_label(diag.last->rule), "name-order");
+  hl_replace_operand(b, 0, module->entry->first);
+  hl_computation *entry = module->entry;
+  call->attrs[0].computations.values = &entry;
+  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert_str_eq(hl_rule_label(diag.last->rule), "callee-order");
+}
+END_TEST
+
 /* Ops whose result shape follows from operands and attributes, as the last instruction of an entry.
  */
 static const struct {
@@ -329,6 +380,9 @@ int main(void)
   tcase_add_loop_test(t, diagnoses, 0, (int)(sizeof cases / sizeof *cases));
   tcase_add_test(t, at_most_twenty_errors);
   tcase_add_test(t, a_long_chain_is_no_recursion);
+  tcase_add_test(t, tuples_do_not_grow_without_end);
+  tcase_add_test(t, tuples_do_not_nest_without_end);
+  tcase_add_test(t, definitions_stand_before_their_uses);
   tcase_add_loop_test(t, shapes_left_out_are_inferred, 0,
                       (int)(sizeof inferred / sizeof *inferred));
   tcase_add_loop_test(t, what_has_no_code_is_refused, 0,
