@@ -1,45 +1,6 @@
 /* compilable - what is legal HLO but has no code: found before the first pass, so that nothing later can fail for it. */
 #include "verify.h"
 
-/* The element types that have code. */
-static bool has_code(hl_element_type type)
-{
-  switch (type) {
-  case HL_PRED:
-  case HL_S8:
-  case HL_S16:
-  case HL_S32:
-  case HL_S64:
-  case HL_U8:
-  case HL_U16:
-  case HL_U32:
-  case HL_U64:
-  case HL_F16:
-  case HL_BF16:
-  case HL_F32:
-  case HL_F64:
-  case HL_TOKEN:
-  case HL_OPAQUE:
-  case HL_TUPLE:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/* The first element type without code in a shape, or HL_TUPLE. */
-static hl_element_type type_without_code(const hl_shape *shape)
-{
-  if (!has_code(shape->element_type))
-    return shape->element_type;
-  for (int i = 0; i < shape->tuple_count; i++) {
-    hl_element_type type = type_without_code(shape->tuple_shapes[i]);
-    if (type != HL_TUPLE)
-      return type;
-  }
-  return HL_TUPLE;
-}
-
 static bool has_opaque(const hl_shape *shape)
 {
   if (shape->element_type == HL_OPAQUE)
@@ -66,10 +27,6 @@ static bool check_shape(hl_diag *diag, const hl_instruction *ins)
 {
   const char *op = hl_op_info_of(ins->opcode)->name;
   const char *text = hl_shape_text(diag->arena, ins->shape);
-  hl_element_type type = type_without_code(ins->shape);
-  if (type != HL_TUPLE)
-    return hl_error(diag, hl_place_shape(ins), HL_RULE_COMPILE_TYPE, "element type %s cannot be compiled yet: '%s' yields %s",
-                    hl_type_name(type), op, text);
   if (hl_shape_has_dynamic(ins->shape))
     return hl_error(diag, hl_place_shape(ins), HL_RULE_COMPILE_DYNAMIC, "dynamic dimensions cannot be compiled: '%s' yields %s", op,
                     text);

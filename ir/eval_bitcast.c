@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* Bits of an element; pred counts as the byte it is stored in. */
+static int width_of(hl_element_type type)
+{
+  return type == HL_PRED ? 8 : hl_type_bits(type);
+}
+
 /* The bits of one element as one little-endian number. */
 typedef struct wide {
   uint64_t low, high;
@@ -24,7 +30,7 @@ static hl_scalar scalar_of(hl_element_type type, wide bits)
   if (hl_is_float(type))
     return hl_scalar_part(
         hl_type_bits(type) < 64 ? bits.low & ((UINT64_C(1) << hl_type_bits(type)) - 1) : bits.low);
-  return type == HL_PRED ? hl_scalar_part(bits.low != 0)
+  return type == HL_PRED ? hl_scalar_part((bits.low & 0xff) != 0)
                          : hl_scalar_of_int(type, (int64_t)bits.low);
 }
 
@@ -50,14 +56,14 @@ static void split(hl_literal *result, const hl_literal *operand, int64_t parts)
   for (int64_t i = 0; i < count; i++) {
     wide bits = wide_of(from, hl_scalar_load(operand, i / parts));
     hl_scalar_store(result, i,
-                    scalar_of(to, shifted_right(bits, (int)(i % parts) * hl_type_bits(to))));
+                    scalar_of(to, shifted_right(bits, (int)(i % parts) * width_of(to))));
   }
 }
 
 static void join(hl_literal *result, const hl_literal *operand, int64_t parts)
 {
   hl_element_type from = operand->shape->element_type, to = result->shape->element_type;
-  int width = hl_type_bits(from);
+  int width = width_of(from);
   int64_t count = hl_shape_elements(result->shape);
   for (int64_t i = 0; i < count; i++) {
     wide whole = {0, 0};

@@ -101,7 +101,13 @@ typedef struct hl_combiner {
   hl_order order;
   hl_loop_op combine; /* ADD for DOT */
   hl_element_type type; /* of the accumulator and of the yields */
+  bool has_half_lanes;  /* ROW: this is one part of complex numbers, of which half as many fill 128 bytes */
 } hl_combiner;
+
+static inline int hl_row_lanes(const hl_combiner *combiner)
+{
+  return (combiner->has_half_lanes ? 64 : 128) / hl_type_bytes(combiner->type);
+}
 
 struct hl_loop {
   hl_loop_mode mode;

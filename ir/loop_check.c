@@ -78,6 +78,17 @@ static bool takes_any_width(hl_loop_op op)
   }
 }
 
+/* Floats of fewer than 8 bits are seen as the byte they are stored in; smaller integers and pred are converted instead. */
+static int width_of(hl_element_type type)
+{
+  return hl_is_float(type) ? 8 * hl_type_bytes(type) : hl_type_bits(type);
+}
+
+static bool may_bitcast(hl_element_type from, hl_element_type to)
+{
+  return width_of(from) == width_of(to) && width_of(from) >= 8;
+}
+
 static bool has_good_result(const hl_node *node)
 {
   hl_element_type operand = node->operands[0]->type;
@@ -98,7 +109,7 @@ static bool has_good_result(const hl_node *node)
   case HL_LOOP_CONVERT:
     return is_scalar(node->type);
   case HL_LOOP_BITCAST:
-    return is_scalar(node->type) && hl_type_bits(node->type) == hl_type_bits(operand);
+    return is_scalar(node->type) && may_bitcast(operand, node->type);
   default:
     return node->type == operand;
   }
@@ -253,7 +264,8 @@ static bool is_good_combiner(const hl_combiner *combiner)
 {
   hl_loop_op op = combiner->combine;
   if (!is_arithmetic(combiner->type) || !is_commutative(op) ||
-      !(op_types[op] & (1u << hl_type_class_of(combiner->type))))
+      !(op_types[op] & (1u << hl_type_class_of(combiner->type))) ||
+      (combiner->has_half_lanes && combiner->order != HL_ORDER_ROW))
     return false;
   switch (combiner->order) {
   case HL_ORDER_FREE:

@@ -59,7 +59,7 @@ static uint64_t by_blocks(const hl_combiner *c, uint64_t *x, int64_t n, int64_t 
 static uint64_t row(const hl_combiner *c, const uint64_t *x, int64_t n)
 {
   uint64_t lanes[LANE_BYTES];
-  int count = LANE_BYTES / hl_type_bytes(c->type);
+  int count = hl_row_lanes(c);
   for (int lane = 0; lane < count; lane++)
     lanes[lane] = identity(c->combine, c->type);
   for (int64_t t = 0; t < n; t++)

@@ -276,6 +276,7 @@ static bool parse_combiners(hl_loop_parser *p, int count, hl_combiner *combiners
     if (i > 0 && !hl_expect(p, ","))
       return false;
     combiners[i] = (hl_combiner){.order = read_order(p), .combine = HL_LOOP_ADD};
+    combiners[i].has_half_lanes = combiners[i].order == HL_ORDER_ROW && hl_accept_word(p, "half");
     if (combiners[i].order != HL_ORDER_DOT && !find_combine(hl_read_word(p), &combiners[i].combine))
       return hl_parse_fail(p, "expected a combining op");
   }

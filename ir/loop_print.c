@@ -151,7 +151,8 @@ static void print_combiner(hl_str *out, const hl_combiner *combiner)
   else if (combiner->order == HL_ORDER_DOT)
     hl_str_add(out, hl_order_word(combiner->order));
   else
-    hl_str_printf(out, "%s %s", hl_order_word(combiner->order), hl_loop_op_name(combiner->combine));
+    hl_str_printf(out, "%s %s%s", hl_order_word(combiner->order),
+                  combiner->has_half_lanes ? "half " : "", hl_loop_op_name(combiner->combine));
 }
 
 static void print_reduce(hl_kernel_printer *p, const hl_node *node, int columns)

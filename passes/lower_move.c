@@ -198,64 +198,6 @@ hl_value hl_lower_concatenate(hl_puller *p, const hl_instruction *ins, int leaf,
   return value;
 }
 
-/* --- bitcast-convert --- */
-
-static hl_element_type unsigned_of_bytes(int bytes)
-{
-  return bytes == 1 ? HL_U8 : bytes == 2 ? HL_U16 : bytes == 4 ? HL_U32 : HL_U64;
-}
-
-static hl_node *put_bitcast(hl_puller *p, hl_element_type type, hl_node *x)
-{
-  return x->type == type ? x : hl_put(p, HL_LOOP_BITCAST, type, 1, &x);
-}
-
-/* Part `last` of a wide element: its bits shifted down. */
-static hl_node *narrow_part(hl_puller *p, hl_element_type type, hl_node *wide, hl_index last)
-{
-  hl_element_type from = unsigned_of_bytes(hl_type_bytes(wide->type));
-  hl_element_type to = unsigned_of_bytes(hl_type_bytes(type));
-  hl_node *amount = hl_index_value(p, hl_index_scale(p, last, 8 * hl_type_bytes(type), 0));
-  hl_node *bits = put_bitcast(p, from, wide);
-  bits = hl_put_binary(p, HL_LOOP_SRL, bits, hl_put_convert(p, from, amount));
-  return put_bitcast(p, type, hl_put_convert(p, to, bits));
-}
-
-static hl_node *join_parts(hl_puller *p, hl_element_type type, const hl_instruction *operand,
-                           hl_index *at)
-{
-  hl_element_type to = unsigned_of_bytes(hl_type_bytes(type));
-  int part_bytes = hl_type_bytes(operand->shape->element_type);
-  int last = operand->shape->rank - 1;
-  hl_node *sum = NULL;
-  for (int k = 0; k * part_bytes < hl_type_bytes(type); k++) {
-    at[last] = hl_index_constant(k);
-    hl_node *part = put_bitcast(p, unsigned_of_bytes(part_bytes), hl_pull(p, operand, 0, at).re);
-    part = hl_put_convert(p, to, part);
-    if (k)
-      part = hl_put_binary(p, HL_LOOP_SHL, part, hl_put_int(p, to, 8 * k * part_bytes));
-    sum = sum ? hl_put_binary(p, HL_LOOP_OR, sum, part) : part;
-  }
-  return put_bitcast(p, type, sum);
-}
-
-hl_value hl_lower_bitcast_convert(hl_puller *p, const hl_instruction *ins, int leaf,
-                                  const hl_index *index)
-{
-  (void)leaf;
-  const hl_instruction *operand = ins->operands[0];
-  hl_element_type type = ins->shape->element_type;
-  hl_index *at = new_index(p, operand);
-  if (ins->shape->rank < operand->shape->rank) {
-    memcpy(at, index, (size_t)ins->shape->rank * sizeof *at);
-    return (hl_value){join_parts(p, type, operand, at), NULL};
-  }
-  hl_node *x = hl_pull(p, operand, 0, index).re;
-  if (ins->shape->rank > operand->shape->rank)
-    return (hl_value){narrow_part(p, type, x, index[operand->shape->rank]), NULL};
-  return (hl_value){put_bitcast(p, type, x), NULL};
-}
-
 /* A bitcast without layouts that matter is a reshape (expand-bitcasts rewrote the others). */
 hl_value hl_lower_bitcast(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
 {

@@ -1,5 +1,5 @@
 /* lower_reduce.c - elements of reduce and dot, in the order that numerics.md rules 3, 4, 5 and 8 define. */
-#include "lower_kernel.h"
+#include "lower_complex_reduce.h"
 
 #include <string.h>
 
@@ -65,22 +65,25 @@ typedef struct nest {
   hl_combiner combiner;
 } nest;
 
-static hl_node *reduce_over(hl_puller *p, const nest *n, hl_scope *in, hl_order order, int count,
+/* The parts of complex numbers are summed together, each on its own. */
+static hl_value reduce_over(hl_puller *p, const nest *n, hl_scope *in, hl_order order, int count,
                             const int *dims, int inner_count, const int *inner)
 {
   const hl_instruction *operand = n->ins->operands[0];
   int64_t extents[64] = {0};
   hl_index vars[64];
   extents_of(operand->shape, count, dims, extents);
+  int parts = hl_is_complex(operand->shape->element_type) ? 2 : 1;
   hl_combiner combiner = n->combiner;
   combiner.order = order;
-  hl_open_loop loop = hl_open_reduce(p, in, count, extents, 1, &combiner, vars);
+  combiner.has_half_lanes = order == HL_ORDER_ROW && parts == 2;
+  hl_combiner combiners[2] = {combiner, combiner};
+  hl_open_loop loop = hl_open_reduce(p, in, count, extents, parts, combiners, vars);
   set_vars(n->at, count, dims, vars);
-  hl_node *x = inner_count
-                   ? reduce_over(p, n, p->scope, HL_ORDER_ROW, inner_count, inner, 0, NULL)
-                   : hl_put_convert(p, combiner.type, hl_pull(p, operand, 0, n->at).re);
-  hl_close_loop(p, &loop, 1, &x);
-  return hl_put_result(p, loop.node, 0);
+  hl_value x = inner_count ? reduce_over(p, n, p->scope, HL_ORDER_ROW, inner_count, inner, 0, NULL)
+                           : hl_put_parts(p, combiner.type, hl_pull(p, operand, 0, n->at));
+  hl_close_loop(p, &loop, parts, (hl_node *[]){x.re, x.im});
+  return (hl_value){hl_put_result(p, loop.node, 0), parts == 2 ? hl_put_result(p, loop.node, 1) : NULL};
 }
 
 static hl_loop_op combine_op(hl_opcode opcode)
@@ -97,68 +100,140 @@ static hl_loop_op combine_op(hl_opcode opcode)
   }
 }
 
+/* Complex products: the run inside the rest. */
+static hl_value reduce_product(hl_puller *p, const nest *n, const reduced *r)
+{
+  const hl_instruction *operand = n->ins->operands[0];
+  hl_scope *saved = p->scope;
+  hl_sequence row = {.operand = operand, .at = n->at, .dim_count = r->run_count, .dims = r->run,
+                     .lanes = 128 / hl_type_bytes(operand->shape->element_type), .block = 4096};
+  hl_sequence col = {.operand = operand, .at = n->at, .dim_count = r->rest_count, .dims = r->rest,
+                     .lanes = 1, .block = 256, .inner = r->run_count ? &row : NULL};
+  p->scope = n->scope;
+  hl_value value = hl_put_complex_product(p, r->rest_count ? &col : &row);
+  p->scope = saved;
+  return value;
+}
+
 /* Sums and products of floats have an order (rule 4); everything else of one op is free (rule 3). */
+static hl_value reduce_all(hl_puller *p, const nest *n, const reduced *r)
+{
+  const hl_instruction *operand = n->ins->operands[0];
+  hl_element_type type = operand->shape->element_type;
+  hl_loop_op combine = n->combiner.combine;
+  bool is_ordered = (hl_is_float(type) || hl_is_complex(type)) &&
+                    (combine == HL_LOOP_ADD || combine == HL_LOOP_MUL);
+  if (r->run_count + r->rest_count == 0)
+    return hl_put_parts(p, n->combiner.type, hl_pull(p, operand, 0, n->at));
+  if (is_ordered && hl_is_complex(type) && combine == HL_LOOP_MUL)
+    return reduce_product(p, n, r);
+  if (is_ordered && r->rest_count)
+    return reduce_over(p, n, n->scope, HL_ORDER_COL, r->rest_count, r->rest, r->run_count, r->run);
+  if (is_ordered)
+    return reduce_over(p, n, n->scope, HL_ORDER_ROW, r->run_count, r->run, 0, NULL);
+  int all[64];
+  memcpy(all, r->rest, sizeof all);
+  memcpy(all + r->rest_count, r->run, (size_t)r->run_count * sizeof *all);
+  return reduce_over(p, n, n->scope, HL_ORDER_FREE, r->rest_count + r->run_count, all, 0, NULL);
+}
+
 static hl_value reduce_binary(hl_puller *p, const hl_instruction *ins, hl_opcode opcode,
                               const hl_index *index)
 {
-  const hl_instruction *operand = ins->operands[0];
-  hl_element_type type = operand->shape->element_type;
+  hl_element_type type = ins->operands[0]->shape->element_type;
+  hl_element_type part = hl_wide_type(hl_component_type(type));
   reduced r = split_dims(ins);
   nest n = {ins, hl_index_scope(p, index, ins->shape->rank), operand_index(p, ins, &r, index), {0}};
-  bool is_ordered = hl_is_float(type) && (opcode == HL_OP_ADD || opcode == HL_OP_MULTIPLY);
-  n.combiner = (hl_combiner){HL_ORDER_FREE, combine_op(opcode), hl_wide_type(type)};
-  hl_node *total;
-  if (r.run_count + r.rest_count == 0) {
-    total = hl_put_convert(p, n.combiner.type, hl_pull(p, operand, 0, n.at).re);
-  } else if (!is_ordered) {
-    int all[64];
-    memcpy(all, r.rest, sizeof all);
-    memcpy(all + r.rest_count, r.run, (size_t)r.run_count * sizeof *all);
-    total = reduce_over(p, &n, n.scope, HL_ORDER_FREE, r.rest_count + r.run_count, all, 0, NULL);
-  } else if (r.rest_count) {
-    total = reduce_over(p, &n, n.scope, HL_ORDER_COL, r.rest_count, r.rest, r.run_count, r.run);
-  } else {
-    total = reduce_over(p, &n, n.scope, HL_ORDER_ROW, r.run_count, r.run, 0, NULL);
-  }
-  hl_node *init = hl_put_convert(p, n.combiner.type, hl_pull(p, ins->operands[1], 0, NULL).re);
-  total = hl_put_binary(p, n.combiner.combine, init, total);
-  return (hl_value){hl_put_convert(p, type, total), NULL};
+  n.combiner = (hl_combiner){HL_ORDER_FREE, combine_op(opcode), part, false};
+  hl_value init = hl_put_parts(p, part, hl_pull(p, ins->operands[1], 0, NULL));
+  if (hl_is_complex(type) && hl_shape_elements(ins->operands[0]->shape) == 0)
+    return hl_put_canonical(p, init);
+  hl_value total = reduce_all(p, &n, &r);
+  if (hl_is_complex(type))
+    return hl_put_complex_binary(p, opcode, init, total);
+  return (hl_value){hl_put_convert(p, type, hl_put_binary(p, n.combiner.combine, init.re, total.re)), NULL};
 }
 
-/* Rule 5: any region, in row-major order. The leaves are computed together. */
+/* --- rule 5: any region, in row-major order; the leaves are computed together --- */
+
+/* The reduced dimensions in order; those of size 1 only when there is no other. */
+static int folded_dims(const hl_instruction *ins, const reduced *r, int *dims)
+{
+  const hl_shape *shape = ins->operands[0]->shape;
+  int count = 0;
+  for (int d = 0; d < shape->rank; d++)
+    if (r->is_reduced[d] && shape->dimensions[d] != 1)
+      dims[count++] = d;
+  for (int d = shape->rank; d-- > 0 && count == 0;)
+    if (r->is_reduced[d])
+      dims[count++] = d;
+  return count;
+}
+
+/* Values as a list of their parts; returns how many there are. */
+static int list_parts(int count, const hl_value *values, hl_node **parts)
+{
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    parts[n++] = values[i].re;
+    if (values[i].im)
+      parts[n++] = values[i].im;
+  }
+  return n;
+}
+
+static hl_open_loop open_region_fold(hl_puller *p, const hl_instruction *ins, hl_scope *scope, int count,
+                                     const int *dims, hl_index *vars)
+{
+  int n = ins->operand_count / 2;
+  hl_value *inits = HL_ARRAY(p->arena, n, hl_value);
+  hl_node **parts = HL_ARRAY(p->arena, 2 * n, hl_node *);
+  int64_t extents[64] = {1};
+  for (int i = 0; i < n; i++)
+    inits[i] = hl_pull(p, ins->operands[n + i], 0, NULL);
+  extents_of(ins->operands[0]->shape, count, dims, extents);
+  return hl_open_fold(p, scope, count ? count : 1, extents, list_parts(n, inits, parts), parts, vars);
+}
+
 static hl_node *fold_region(hl_puller *p, const hl_instruction *ins, const hl_index *index)
 {
-  int n = ins->operand_count / 2, count = 0, all[64];
-  const hl_shape *shape = ins->operands[0]->shape;
+  int n = ins->operand_count / 2, dims[64], at_part = 0;
   reduced r = split_dims(ins);
-  for (int d = 0; d < shape->rank; d++)
-    if (r.is_reduced[d] && shape->dimensions[d] != 1)
-      all[count++] = d;
-  if (count == 0)
-    for (int d = shape->rank; d-- > 0 && count == 0;)
-      if (r.is_reduced[d])
-        all[count++] = d;
+  int count = folded_dims(ins, &r, dims);
   hl_index *at = operand_index(p, ins, &r, index), vars[64];
   hl_value *args = HL_ARRAY(p->arena, 2 * n, hl_value), *next = HL_ARRAY(p->arena, n, hl_value);
-  hl_node **inits = HL_ARRAY(p->arena, n, hl_node *), **yields = HL_ARRAY(p->arena, n, hl_node *);
-  for (int i = 0; i < n; i++)
-    inits[i] = hl_pull(p, ins->operands[n + i], 0, NULL).re;
-  int64_t extents[64] = {1};
-  extents_of(shape, count, all, extents);
-  hl_scope *scope = hl_index_scope(p, index, ins->shape->element_type == HL_TUPLE
-                                                 ? ins->shape->tuple_shapes[0]->rank
-                                                 : ins->shape->rank);
-  hl_open_loop loop = hl_open_fold(p, scope, count ? count : 1, extents, n, inits, vars);
-  set_vars(at, count, all, vars);
+  hl_node **yields = HL_ARRAY(p->arena, 2 * n, hl_node *);
+  hl_scope *scope = hl_index_scope(p, index, hl_leaf_shape(ins->shape, 0)->rank);
+  hl_open_loop loop = open_region_fold(p, ins, scope, count, dims, vars);
+  set_vars(at, count, dims, vars);
   for (int i = 0; i < n; i++) {
-    args[i] = (hl_value){hl_open_acc(&loop, i), NULL};
     args[n + i] = hl_pull(p, ins->operands[i], 0, at);
+    args[i].re = hl_open_acc(&loop, at_part++);
+    args[i].im = args[n + i].im ? hl_open_acc(&loop, at_part++) : NULL;
   }
   hl_pull_region(p, hl_attr_computation(ins, HL_ATTR_TO_APPLY), args, next);
-  for (int i = 0; i < n; i++)
-    yields[i] = next[i].re;
-  hl_close_loop(p, &loop, n, yields);
+  hl_close_loop(p, &loop, list_parts(n, next, yields), yields);
   return loop.node;
+}
+
+static bool is_moved(const hl_computation *region, int leaf)
+{
+  const hl_instruction *root = region->root;
+  if (root->opcode == HL_OP_TUPLE)
+    root = root->operands[leaf];
+  return hl_op_info_of(root->opcode)->flags & HL_MOVE;
+}
+
+static hl_value result_of_fold(hl_puller *p, const hl_instruction *ins, hl_node *loop, int leaf)
+{
+  int part = 0;
+  for (int i = 0; i < leaf; i++)
+    part += hl_is_complex(ins->operands[i]->shape->element_type) ? 2 : 1;
+  bool is_complex = hl_is_complex(ins->operands[leaf]->shape->element_type);
+  hl_value value = {hl_put_result(p, loop, part), is_complex ? hl_put_result(p, loop, part + 1) : NULL};
+  bool is_empty = hl_shape_elements(ins->operands[0]->shape) == 0;
+  bool is_arithmetic = !is_empty && !is_moved(hl_attr_computation(ins, HL_ATTR_TO_APPLY), leaf);
+  return is_arithmetic ? value : hl_put_canonical(p, value);
 }
 
 hl_value hl_lower_reduce(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
@@ -172,7 +247,7 @@ hl_value hl_lower_reduce(hl_puller *p, const hl_instruction *ins, int leaf, cons
     loop = fold_region(p, ins, index);
     hl_fold_remember(p, ins, index, loop);
   }
-  return (hl_value){hl_put_result(p, loop, leaf), NULL};
+  return result_of_fold(p, ins, loop, leaf);
 }
 
 /* --- dot --- */
@@ -182,20 +257,20 @@ static hl_element_type widest(hl_element_type a, hl_element_type b)
   return hl_type_bits(a) >= hl_type_bits(b) ? a : b;
 }
 
-/* The accumulator of rule 8. */
+/* The accumulator of rule 8; the component type for complex numbers, which pay no heed to the algorithm. */
 static hl_element_type dot_accumulator(const hl_instruction *ins)
 {
   hl_element_type type = ins->shape->element_type;
   if (hl_is_integral(type))
-    return type;
+    return hl_wide_type(type);
   size_t length = 0;
   const hl_attr *algorithm = hl_attr_find(ins, HL_ATTR_ALGORITHM);
   const char *word = algorithm ? hl_attr_word(HL_ATTR_ALGORITHM, algorithm->i, &length) : NULL;
   static const char f64_name[] = "dot_f64_f64_f64";
   bool is_f64 = word && length == strlen(f64_name) && memcmp(word, f64_name, length) == 0;
-  type = widest(widest(HL_F32, type), is_f64 ? HL_F64 : HL_F32);
-  type = widest(type, ins->operands[0]->shape->element_type);
-  return widest(type, ins->operands[1]->shape->element_type);
+  type = widest(widest(HL_F32, hl_component_type(type)), is_f64 && !hl_is_complex(type) ? HL_F64 : HL_F32);
+  type = widest(type, hl_component_type(ins->operands[0]->shape->element_type));
+  return widest(type, hl_component_type(ins->operands[1]->shape->element_type));
 }
 
 typedef struct side {
@@ -222,6 +297,23 @@ static int place_side(hl_puller *p, side *s, const hl_instruction *operand, cons
     if (!has(s->batch, d) && !has(s->contracting, d))
       s->at[d] = index[next++];
   return next;
+}
+
+static hl_value complex_dot(hl_puller *p, const hl_instruction *ins, const side *l, const side *r,
+                            hl_scope *scope, hl_element_type part)
+{
+  int dims[2][64];
+  for (int i = 0; i < l->contracting.count; i++) {
+    dims[0][i] = (int)l->contracting.values[i];
+    dims[1][i] = (int)r->contracting.values[i];
+  }
+  hl_sequence left = {.operand = ins->operands[0], .at = l->at, .dim_count = l->contracting.count, .dims = dims[0]};
+  hl_sequence right = {.operand = ins->operands[1], .at = r->at, .dim_count = r->contracting.count, .dims = dims[1]};
+  hl_scope *saved = p->scope;
+  p->scope = scope;
+  hl_value total = hl_put_complex_dot(p, part, &left, &right);
+  p->scope = saved;
+  return hl_put_parts(p, ins->shape->element_type, total);
 }
 
 static hl_node *dot_loop(hl_puller *p, const hl_instruction *ins, side *l, side *r, hl_scope *scope,
@@ -258,6 +350,8 @@ hl_value hl_lower_dot(hl_puller *p, const hl_instruction *ins, int leaf, const h
   int next = place_side(p, &l, ins->operands[0], index, l.batch.count);
   place_side(p, &r, ins->operands[1], index, next);
   hl_scope *scope = hl_index_scope(p, index, ins->shape->rank);
+  if (hl_is_complex(ins->shape->element_type))
+    return complex_dot(p, ins, &l, &r, scope, dot_accumulator(ins));
   hl_node *total = dot_loop(p, ins, &l, &r, scope, dot_accumulator(ins));
   return (hl_value){hl_put_convert(p, ins->shape->element_type, total), NULL};
 }

@@ -116,6 +116,10 @@ LLVMValueRef hl_emit_extent(hl_emitter *e, const hl_loop *loop, int k);
 void hl_emit_if(hl_emitter *e, const hl_node *node);
 /* Bytes of the widest type whose values differ between lanes. */
 int hl_emit_widest(const hl_emitter *e, const hl_block *block);
+/* Instructions of a body, roughly; whether that is many; registers that a vector of it has. */
+int64_t hl_emit_cost(const hl_block *block);
+bool hl_emit_is_heavy(const hl_emitter *e, const hl_block *block);
+int hl_emit_registers(const hl_emitter *e, const hl_block *block);
 /* Lane l of `width` is there when start + l < end. */
 LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef end, int width);
 

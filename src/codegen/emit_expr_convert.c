@@ -191,6 +191,8 @@ static LLVMValueRef encode_by_bits(hl_emitter *e, hl_element_type type, LLVMValu
   LLVMValueRef with_sign = LLVMBuildOr(b, value, sign, "");
   if (f.is_unsigned_zero)
     with_sign = choose(e, LLVMIntEQ, value, 0, value, with_sign);
+  if (f.overflow_bits == f.nan_bits)
+    with_sign = choose(e, LLVMIntEQ, value, f.nan_bits, value, with_sign);
   with_sign = choose(e, LLVMIntUGT, magnitude, 0x7f800000, int_of(e, value, f.nan_bits), with_sign);
   return LLVMBuildTrunc(b, with_sign, to, "");
 }

@@ -46,6 +46,60 @@ int hl_emit_widest(const hl_emitter *e, const hl_block *block)
   return bytes;
 }
 
+/* Instructions that a function takes, roughly. */
+static int64_t math_cost(hl_math_fn fn)
+{
+  switch (fn) {
+  case HL_MATH_POW:
+    return 130;
+  case HL_MATH_SIN:
+  case HL_MATH_COS:
+  case HL_MATH_TAN:
+  case HL_MATH_FMOD:
+    return 70;
+  case HL_MATH_SQRT:
+  case HL_MATH_RSQRT:
+  case HL_MATH_POW_0_5:
+  case HL_MATH_POW_1:
+  case HL_MATH_POW_1_5:
+  case HL_MATH_POW_2:
+  case HL_MATH_POW_3:
+  case HL_MATH_POW_M0_5:
+  case HL_MATH_POW_M1:
+  case HL_MATH_POW_M1_5:
+    return 5;
+  default:
+    return 40;
+  }
+}
+
+int64_t hl_emit_cost(const hl_block *block)
+{
+  int64_t cost = 0;
+  for (const hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_IF)
+      cost += hl_emit_cost(&node->branch->then) + hl_emit_cost(&node->branch->otherwise);
+    else if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD)
+      cost += hl_emit_cost(&node->loop->body);
+    else
+      cost += node->op == HL_LOOP_MATH ? math_cost(node->math) : node->op != HL_LOOP_CONST;
+  }
+  return cost;
+}
+
+/* Bodies so long that independent chains are plenty anyway, and that compile as long as they are wide. */
+bool hl_emit_is_heavy(const hl_emitter *e, const hl_block *block)
+{
+  return e->options->opt_level < 3 && hl_emit_cost(block) > 200;
+}
+
+int hl_emit_registers(const hl_emitter *e, const hl_block *block)
+{
+  if (hl_emit_is_heavy(e, block))
+    return e->features->has_avx512 ? 1 : 2;
+  return e->jam > 1 ? 2 : 4;
+}
+
 static int choose_width(hl_emitter *e, const hl_loop *loop)
 {
   if (e->options->opt_level < 2 || e->target->vector_bytes == 0 || e->width > 1)
@@ -53,8 +107,8 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
   hl_emit_variance(e, loop, HL_VARIES_BY_LANE);
   if (hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_LANE, false))
     return 1;
-  int registers = e->jam > 1 ? 2 : 4;
-  int width = registers * e->target->vector_bytes / hl_emit_widest(e, &loop->body);
+  int bytes = hl_emit_registers(e, &loop->body) * e->target->vector_bytes;
+  int width = bytes / hl_emit_widest(e, &loop->body);
   width = width > HL_MAX_LANES ? HL_MAX_LANES : width;
   while (width > 1 && width / 2 >= loop->extents[0])
     width /= 2;

@@ -7,25 +7,21 @@
  */
 #include "emit_reduce.h"
 
-/* Operations of a straight-line body, a mathematical function counting as many; -1 for one with
- * loops or branches. */
-static int64_t body_cost(const hl_block *block)
+static bool is_straight(const hl_block *block)
 {
-  int64_t cost = 0;
-  for (const hl_node *node = block->first; node; node = node->next) {
+  for (const hl_node *node = block->first; node; node = node->next)
     if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD ||
         node->op == HL_LOOP_IF)
-      return -1;
-    cost += node->op == HL_LOOP_MATH ? 40 : node->op != HL_LOOP_CONST;
-  }
-  return cost;
+      return false;
+  return true;
 }
 
 bool hl_nest_unrolls(const hl_emitter *e, const hl_loop *loop, int64_t count_limit)
 {
   enum { COST_LIMIT = 128 };
-  int64_t count = hl_loop_count(loop), cost = body_cost(&loop->body);
-  if (e->options->opt_level < 2 || count > count_limit || cost < 0 || cost * count > COST_LIMIT)
+  int64_t count = hl_loop_count(loop), cost = hl_emit_cost(&loop->body);
+  if (e->options->opt_level < 2 || count > count_limit || cost * count > COST_LIMIT ||
+      !is_straight(&loop->body))
     return false;
   for (int i = 0; i < loop->var_count; i++)
     if (loop->limits && loop->limits[i])

@@ -66,7 +66,7 @@ static bool can_do(hl_emitter *e, const hl_loop *loop)
   return !hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_LANE, false);
 }
 
-/* Four registers, but at least the lanes of each ROW and no more than the elements need. */
+/* But at least the lanes of each ROW and no more than the elements need. */
 static int choose_width(hl_emitter *e, const hl_loop *loop)
 {
   int bytes = hl_emit_widest(e, &loop->body), least = 1;
@@ -76,7 +76,7 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
     if (c->order == HL_ORDER_ROW && hl_row_lanes(c) > least)
       least = hl_row_lanes(c);
   }
-  int width = (e->jam > 1 ? 2 : 4) * e->target->vector_bytes / bytes;
+  int width = hl_emit_registers(e, &loop->body) * e->target->vector_bytes / bytes;
   width = width > HL_MAX_LANES ? HL_MAX_LANES : width;
   while (width / 2 >= loop->extents[loop->var_count - 1])
     width /= 2;

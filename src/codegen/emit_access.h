@@ -1,0 +1,23 @@
+/* emit_access - addresses of lanes, and vectors from and to memory. */
+#ifndef HL_EMIT_ACCESS_H
+#define HL_EMIT_ACCESS_H
+
+#include "emit.h"
+
+/* Element address of lane 0, and how the other lanes lie. */
+typedef struct hl_address {
+  LLVMValueRef pointer;
+  int64_t step;
+  LLVMValueRef lanes; /* offsets in elements from `pointer`, by lane; NULL: lane * step */
+} hl_address;
+
+hl_address hl_emit_address(hl_emitter *e, const hl_access *access, int part);
+LLVMValueRef hl_emit_param_pointer(hl_emitter *e, const hl_param *param);
+bool hl_address_is_scalar(const hl_address *at);
+
+/* A vector of the lanes, in memory's types; `mask` NULL: all lanes are there. */
+LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef mask);
+void hl_emit_store_lanes(hl_emitter *e, const hl_node *node, const hl_address *at, LLVMValueRef x,
+                         LLVMValueRef mask);
+
+#endif
