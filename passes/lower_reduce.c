@@ -326,7 +326,7 @@ static hl_node *dot_loop(hl_puller *p, const hl_instruction *ins, side *l, side 
   for (int i = 0; i < count; i++)
     extents[i] = lhs->shape->dimensions[l->contracting.values[i]];
   bool is_int = hl_is_integral(acc);
-  hl_combiner combiner = {is_int ? HL_ORDER_FREE : HL_ORDER_DOT, HL_LOOP_ADD, acc};
+  hl_combiner combiner = {.order = is_int ? HL_ORDER_FREE : HL_ORDER_DOT, .combine = HL_LOOP_ADD, .type = acc};
   hl_open_loop loop = hl_open_reduce(p, scope, count ? count : 1, extents, 1, &combiner, vars);
   for (int i = 0; i < count; i++) {
     l->at[l->contracting.values[i]] = vars[i];
