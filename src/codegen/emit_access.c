@@ -1,6 +1,7 @@
 /* emit_access.c - loads and stores of the loop IR: guards, masks and the types of memory.
  *
- * In a VECTOR loop the stride of the access over the lanes decides: 0 is a scalar, anything else a vector (emit_access_lanes.c).
+ * In a VECTOR loop the stride of the access over the lanes decides: 0 is a scalar, anything else a
+ * vector (emit_access_lanes.c).
  */
 #include "emit_access.h"
 
@@ -34,7 +35,8 @@ static LLVMValueRef load_scalar(hl_emitter *e, const hl_param *param, LLVMValueR
 }
 
 /* Lanes that differ: `mask` NULL loads all. */
-static LLVMValueRef load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef mask)
+static LLVMValueRef load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at,
+                               LLVMValueRef mask)
 {
   return from_memory(e, param->type, hl_emit_load_lanes(e, param, at, mask));
 }
@@ -106,8 +108,8 @@ void hl_emit_load(hl_emitter *e, const hl_node *node)
   value.parts = HL_ARRAY(e->arena, value.part_count, LLVMValueRef);
   for (int part = 0; part < value.part_count; part++) {
     hl_address at = hl_emit_address(e, node->access, part);
-    bool is_wide =
-        !hl_address_is_scalar(&at) || hl_emit_lane_count(e, node->operands, node->operand_count) > 1;
+    bool is_wide = !hl_address_is_scalar(&at) ||
+                   hl_emit_lane_count(e, node->operands, node->operand_count) > 1;
     value.is_vector = is_wide;
     if (node->operand_count)
       value.parts[part] = load_guarded(e, node, part, &at, is_wide ? e->width : 1);

@@ -16,7 +16,8 @@ LLVMValueRef hl_emit_param_pointer(hl_emitter *e, const hl_param *param);
 bool hl_address_is_scalar(const hl_address *at);
 
 /* A vector of the lanes, in memory's types; `mask` NULL: all lanes are there. */
-LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef mask);
+LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at,
+                                LLVMValueRef mask);
 void hl_emit_store_lanes(hl_emitter *e, const hl_node *node, const hl_address *at, LLVMValueRef x,
                          LLVMValueRef mask);
 

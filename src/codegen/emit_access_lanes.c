@@ -1,8 +1,8 @@
 /* emit_access_lanes.c - vectors from and to memory.
  *
- * Neighbours are one load, small steps a few loads and shuffles, the rest a gather. What a mask leaves out is not touched: where the
- * target has no masked instruction, LLVM would make a branch for each lane, so lanes that are out read the parameter's first
- * element instead.
+ * Neighbours are one load, small steps a few loads and shuffles, the rest a gather. What a mask
+ * leaves out is not touched: where the target has no masked instruction, LLVM would make a branch
+ * for each lane, so lanes that are out read the parameter's first element instead.
  */
 #include "emit_access.h"
 
@@ -65,7 +65,8 @@ static LLVMValueRef load_contiguous(hl_emitter *e, const hl_param *param, const 
   return at->step < 0 ? reverse(e, x) : x;
 }
 
-/* Strided loads: `step` whole vectors cover a chunk of lanes; the last one ends at the chunk's last lane. */
+/* Strided loads: `step` whole vectors cover a chunk of lanes; the last one ends at the chunk's last
+ * lane. */
 
 enum { MAX_STEP = 8 };
 
@@ -78,38 +79,39 @@ static int chunk_lanes(const hl_emitter *e, const hl_param *param)
   return (bytes == 2 && !e->features->has_avx512 ? 16 : e->target->vector_bytes) / bytes;
 }
 
-static bool is_strided(const hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef mask)
+static bool is_strided(const hl_emitter *e, const hl_param *param, const hl_address *at,
+                       LLVMValueRef mask)
 {
-  return !mask && !at->lanes && at->step >= 2 && at->step <= MAX_STEP && e->width % chunk_lanes(e, param) == 0;
+  return !mask && !at->lanes && at->step >= 2 && at->step <= MAX_STEP &&
+         e->width % chunk_lanes(e, param) == 0;
 }
 
-/* Lanes of the chunk that come out of load `k`, which starts at element `start`; the others stay. */
-static LLVMValueRef take_lanes(hl_emitter *e, LLVMValueRef chunk, LLVMValueRef load, int64_t step, int64_t start,
-                               int64_t end)
+/* The vector at element `start`: its elements from `next` on go to their lanes, lanes before stay.
+ */
+static LLVMValueRef take_lanes(hl_emitter *e, LLVMValueRef chunk, LLVMValueRef load, int64_t step,
+                               int64_t start, int64_t next)
 {
   int lanes[HL_MAX_LANES], n = hl_llvm_lanes(load);
   for (int i = 0; i < n; i++) {
     int64_t element = i * step;
-    lanes[i] = element >= end ? -1 : element < start ? i : n + (int)(element - start);
+    lanes[i] = element >= start + n ? -1 : element < next ? i : n + (int)(element - start);
   }
   return hl_llvm_shuffle(&e->l, chunk, load, lanes, n);
 }
 
-static LLVMValueRef load_chunk(hl_emitter *e, const hl_param *param, LLVMValueRef pointer, int64_t step)
+static LLVMValueRef load_chunk(hl_emitter *e, const hl_param *param, LLVMValueRef pointer,
+                               int64_t step)
 {
   int n = chunk_lanes(e, param);
   LLVMTypeRef type = hl_llvm_memory_type(&e->l, param->type, n);
   LLVMTypeRef element = hl_llvm_memory_type(&e->l, param->type, 1);
   LLVMValueRef chunk = LLVMGetPoison(type);
-  int64_t next = 0; /* first element that no load has */
   for (int64_t k = 0; k < step; k++) {
     int64_t start = k == step - 1 ? (step - 1) * (n - 1) : k * n;
     LLVMValueRef at = hl_llvm_gep(&e->l, element, pointer, hl_llvm_i64(&e->l, start));
     LLVMValueRef load = LLVMBuildLoad2(e->l.builder, type, at, "");
     LLVMSetAlignment(load, element_align(param));
-    int64_t first = (next + step - 1) / step * step; /* first lane's element in this load */
-    chunk = take_lanes(e, chunk, LLVMBuildFreeze(e->l.builder, load, ""), step, first, start + n);
-    next = start + n;
+    chunk = take_lanes(e, chunk, load, step, start, k * n);
   }
   return chunk;
 }
@@ -139,7 +141,8 @@ static LLVMValueRef all_lanes(hl_emitter *e)
   return LLVMConstAllOnes(LLVMVectorType(e->l.i1, (unsigned)e->width));
 }
 
-static LLVMValueRef load_gather(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef mask)
+static LLVMValueRef load_gather(hl_emitter *e, const hl_param *param, const hl_address *at,
+                                LLVMValueRef mask)
 {
   LLVMTypeRef type = hl_llvm_memory_type(&e->l, param->type, e->width);
   LLVMValueRef pointers = lane_pointers(e, param, at);
@@ -149,16 +152,18 @@ static LLVMValueRef load_gather(hl_emitter *e, const hl_param *param, const hl_a
     mask = NULL;
   }
   LLVMTypeRef types[2] = {type, LLVMTypeOf(pointers)};
-  LLVMValueRef args[4] = {pointers, hl_llvm_int(e->l.i32, element_align(param)), mask ? mask : all_lanes(e),
-                          LLVMConstNull(type)};
+  LLVMValueRef args[4] = {pointers, hl_llvm_int(e->l.i32, element_align(param)),
+                          mask ? mask : all_lanes(e), LLVMConstNull(type)};
   return hl_llvm_intrinsic(&e->l, "llvm.masked.gather", types, 2, args, 4);
 }
 
-LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef mask)
+LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at,
+                                LLVMValueRef mask)
 {
   if (is_contiguous(at))
     return load_contiguous(e, param, at, mask);
-  return is_strided(e, param, at, mask) ? load_strided(e, param, at) : load_gather(e, param, at, mask);
+  return is_strided(e, param, at, mask) ? load_strided(e, param, at)
+                                        : load_gather(e, param, at, mask);
 }
 
 /* Stores. */
@@ -202,8 +207,8 @@ static bool streams(const hl_emitter *e, const hl_node *node, const hl_address *
   return node->is_streaming && at->step > 0 && bytes % e->target->vector_bytes == 0;
 }
 
-static void store_contiguous(hl_emitter *e, const hl_node *node, const hl_address *at, LLVMValueRef x,
-                             LLVMValueRef mask)
+static void store_contiguous(hl_emitter *e, const hl_node *node, const hl_address *at,
+                             LLVMValueRef x, LLVMValueRef mask)
 {
   const hl_param *param = node->access->param;
   LLVMValueRef start = vector_start(e, param, at);
@@ -218,8 +223,8 @@ static void store_contiguous(hl_emitter *e, const hl_node *node, const hl_addres
     store_vector(e, ordered, start, element_align(param));
 }
 
-static void store_scatter(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef x,
-                          LLVMValueRef mask)
+static void store_scatter(hl_emitter *e, const hl_param *param, const hl_address *at,
+                          LLVMValueRef x, LLVMValueRef mask)
 {
   LLVMValueRef pointers = lane_pointers(e, param, at);
   LLVMTypeRef types[2] = {LLVMTypeOf(x), LLVMTypeOf(pointers)};

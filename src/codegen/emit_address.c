@@ -1,4 +1,5 @@
-/* emit_address.c - where an affine access goes: the element of lane 0 and the steps to the others. */
+/* emit_address.c - where an affine access goes: the element of lane 0 and the steps to the others.
+ */
 #include "emit_access.h"
 
 static int param_index(const hl_emitter *e, const hl_param *param)

@@ -87,7 +87,8 @@ int64_t hl_emit_cost(const hl_block *block)
   return cost;
 }
 
-/* Bodies so long that independent chains are plenty anyway, and that compile as long as they are wide. */
+/* Bodies so long that independent chains are plenty anyway, and that compile as long as they are
+ * wide. */
 bool hl_emit_is_heavy(const hl_emitter *e, const hl_block *block)
 {
   return e->options->opt_level < 3 && hl_emit_cost(block) > 200;
@@ -115,27 +116,50 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
   return loop->extents[0] < 4 ? 1 : width;
 }
 
-/* Types that the target cannot mask in memory are taken one by one in the tail. */
-static bool has_narrow_access(const hl_block *block)
+/* Neighbouring lanes are neighbours in memory. */
+static bool is_contiguous(const hl_emitter *e, const hl_access *access)
 {
-  for (const hl_node *node = block->first; node; node = node->next) {
-    if (node->op == HL_LOOP_LOAD || node->op == HL_LOOP_STORE) {
-      if (hl_type_bytes(node->access->param->type) < 4)
-        return true;
-    } else if (node->op == HL_LOOP_IF) {
-      if (has_narrow_access(&node->branch->then) || has_narrow_access(&node->branch->otherwise))
-        return true;
-    } else if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD) {
-      if (has_narrow_access(&node->loop->body))
-        return true;
-    }
+  int64_t step = 0;
+  for (int i = 0; i < access->term_count; i++) {
+    const hl_term *term = &access->terms[i];
+    if (!(e->variance[term->index->id] & HL_VARIES_BY_LANE))
+      continue;
+    if (term->index->op != HL_LOOP_VAR)
+      return false;
+    step += term->stride;
   }
-  return false;
+  return step == 1 || step == -1;
 }
 
+/* Whether a mask over the access costs little: AVX2 masks types of 32 and 64 bits alone, AVX-512
+ * all, but scatters like AVX2. Gathers need no mask (emit_access_lanes.c). */
+static bool masks_access(const hl_emitter *e, const hl_node *node)
+{
+  bool is_narrow = hl_type_bytes(node->access->param->type) < 4;
+  bool is_near = is_contiguous(e, node->access);
+  if (!is_narrow)
+    return e->features->has_avx512 || is_near || node->op == HL_LOOP_LOAD;
+  return is_near ? e->features->has_avx512 : node->op == HL_LOOP_LOAD;
+}
+
+static bool masks_block(const hl_emitter *e, const hl_block *block)
+{
+  bool masks = true;
+  for (const hl_node *node = block->first; node && masks; node = node->next) {
+    if (node->op == HL_LOOP_LOAD || node->op == HL_LOOP_STORE)
+      masks = masks_access(e, node);
+    else if (node->op == HL_LOOP_IF)
+      masks = masks_block(e, &node->branch->then) && masks_block(e, &node->branch->otherwise);
+    else if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD)
+      masks = masks_block(e, &node->loop->body);
+  }
+  return masks;
+}
+
+/* What the target cannot mask is taken one by one in the tail. */
 static bool masks_tail(const hl_emitter *e, const hl_loop *loop)
 {
-  return e->features->has_avx512 || (e->features->has_avx2 && !has_narrow_access(&loop->body));
+  return e->features->has_avx2 && masks_block(e, &loop->body);
 }
 
 static void set_lane_var(hl_emitter *e, const hl_node *var, LLVMValueRef base)
@@ -160,9 +184,24 @@ static void emit_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, L
 LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef end, int width)
 {
   LLVMValueRef left = LLVMBuildSub(e->l.builder, end, start, "");
+  left = hl_llvm_call2(&e->l, "llvm.smin", left, hl_llvm_i64(&e->l, width));
   left = LLVMBuildTrunc(e->l.builder, left, e->l.i32, "");
   LLVMValueRef lanes = hl_llvm_iota(&e->l, e->l.i32, width, 0, 1);
   return LLVMBuildICmp(e->l.builder, LLVMIntSLT, lanes, hl_llvm_splat(&e->l, left, width), "");
+}
+
+/* Every round under a mask: a long body then stands there once. */
+static void emit_masked_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef count, int width)
+{
+  hl_llvm_loop rounds;
+  hl_llvm_loop_begin(&e->l, e->arena, &rounds, hl_llvm_i64(&e->l, 0), count, width, NULL, 0);
+  e->width = width;
+  e->mask = hl_emit_tail_mask(e, rounds.index, count, width);
+  set_lane_var(e, loop->vars[0], rounds.index);
+  hl_emit_block(e, &loop->body);
+  e->mask = NULL;
+  e->width = 1;
+  hl_llvm_loop_end(&e->l, &rounds);
 }
 
 static void emit_masked_round(hl_emitter *e, const hl_loop *loop, LLVMValueRef start,
@@ -189,9 +228,14 @@ static void emit_vector_for(hl_emitter *e, const hl_node *node, int width)
   const hl_loop *loop = node->loop;
   LLVMValueRef count = hl_emit_extent(e, loop, 0), zero = hl_llvm_i64(&e->l, 0);
   LLVMValueRef whole = LLVMBuildAnd(e->l.builder, count, hl_llvm_i64(&e->l, -width), "");
+  bool has_tail = !is_zero(LLVMBuildSub(e->l.builder, count, whole, ""));
+  if (has_tail && masks_tail(e, loop) && hl_emit_is_heavy(e, &loop->body)) {
+    emit_masked_lanes(e, loop, count, width);
+    return;
+  }
   if (!is_zero(whole))
     emit_lanes(e, loop, zero, whole, width);
-  if (is_zero(LLVMBuildSub(e->l.builder, count, whole, "")))
+  if (!has_tail)
     return;
   if (masks_tail(e, loop))
     emit_masked_round(e, loop, whole, count, width);
