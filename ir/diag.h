@@ -37,7 +37,8 @@ typedef struct hl_diag {
   int suppressed; /* errors beyond HL_MAX_ERRORS, counted only */
 } hl_diag;
 
-/* Reports an error at a range of diag->source; always returns false, so `return hl_error(...)` reads well. */
+/* Reports an error at a range of diag->source; always returns false, so `return hl_error(...)`
+ * reads well. */
 bool hl_error(hl_diag *diag, hl_range range, hl_rule rule, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void hl_warning(hl_diag *diag, hl_range range, hl_rule rule, const char *format, ...)

@@ -19,16 +19,17 @@ typedef enum hl_attr_id {
 /* The form of an attribute's value; the member of hl_attr it fills stands in module.h. */
 typedef enum hl_attr_kind {
   HL_KIND_INT,
-  HL_KIND_BOOL,         /* true or false; also 0 and 1 */
+  HL_KIND_BOOL, /* true or false; also 0 and 1 */
   HL_KIND_FLOAT,
-  HL_KIND_ENUM,         /* i: index into the words */
-  HL_KIND_WORD,         /* text */
-  HL_KIND_WORDS,        /* {a,b}: ints hold the indices of the words */
-  HL_KIND_STRING,       /* text, unescaped */
-  HL_KIND_RAW,          /* text, as written: string, balanced braces or JSON */
+  HL_KIND_ENUM,   /* i: index into the words */
+  HL_KIND_WORD,   /* text */
+  HL_KIND_WORDS,  /* {a,b}: ints hold the indices of the words */
+  HL_KIND_STRING, /* text, unescaped */
+  HL_KIND_RAW,    /* text, as written: string, balanced braces or JSON */
   HL_KIND_INTS,
   HL_KIND_INTLISTS,
-  HL_KIND_GROUPS,       /* replica groups; lists where written out, else the iota form expanded; text as written */
+  HL_KIND_GROUPS, /* replica groups; lists where written out, else the iota form expanded; text as
+                     written */
   HL_KIND_SLICE,
   HL_KIND_WINDOW,
   HL_KIND_PADDING,
@@ -72,9 +73,16 @@ enum {
 
 enum { HL_ANY = INT16_MAX };
 
-/* `whole` and `expanded` compile too, but not element by element: in a kernel of their own (passes/lower_whole.h), or as the simpler
- * ops that a pass puts in their place (passes/expand_*.c). */
-typedef enum hl_stage { HL_STAGE_code, HL_STAGE_whole, HL_STAGE_expanded, HL_STAGE_later, HL_STAGE_refused } hl_stage;
+/* `whole` and `expanded` compile too, but not element by element: in a kernel of their own
+ * (passes/lower_whole.h), or as the simpler ops that a pass puts in their place
+ * (passes/expand_*.c). */
+typedef enum hl_stage {
+  HL_STAGE_code,
+  HL_STAGE_whole,
+  HL_STAGE_expanded,
+  HL_STAGE_later,
+  HL_STAGE_refused
+} hl_stage;
 
 static inline bool hl_stage_compiles(hl_stage stage)
 {
@@ -98,20 +106,27 @@ typedef struct hl_op_info {
 const hl_op_info *hl_op_info_of(hl_opcode opcode);
 /* The opcode with this name, or HL_OP_COUNT. */
 hl_opcode hl_op_by_name(const char *name, size_t length);
-/* The closest op name within a small edit distance, or NULL (did-you-mean; common misspellings such as "exp" included). */
+/* The closest op name within a small edit distance, or NULL (did-you-mean; common misspellings such
+ * as "exp" included). */
 const char *hl_op_suggest(const char *name);
 
 const char *hl_attr_name(hl_attr_id id);
 hl_attr_kind hl_attr_kind_of(hl_attr_id id);
 /* Word `index` of an ENUM or WORDS attribute, NULL past the last. */
 const char *hl_attr_word(hl_attr_id id, int64_t index, size_t *length);
-/* The attribute of this name that the op takes; HL_ATTR_COUNT when it takes none (`algorithm` differs between dot and rng ops). */
+/* The attribute of this name that the op takes; HL_ATTR_COUNT when it takes none (`algorithm`
+ * differs between dot and rng ops). */
 hl_attr_id hl_attr_for_op(hl_opcode opcode, const char *name, size_t length);
 /* Whether any op knows an attribute of this name. */
 bool hl_attr_exists(const char *name, size_t length);
 
-/* compare directions and types, and the words of other ENUM attributes, by their index in attrs.def */
+/* Directions and types of compare: indices into the words of attrs.def. */
 typedef enum hl_direction { HL_EQ, HL_NE, HL_GE, HL_GT, HL_LE, HL_LT } hl_direction;
-typedef enum hl_comparison { HL_COMPARE_FLOAT, HL_COMPARE_TOTALORDER, HL_COMPARE_SIGNED, HL_COMPARE_UNSIGNED } hl_comparison;
+typedef enum hl_comparison {
+  HL_COMPARE_FLOAT,
+  HL_COMPARE_TOTALORDER,
+  HL_COMPARE_SIGNED,
+  HL_COMPARE_UNSIGNED
+} hl_comparison;
 
 #endif

@@ -1,4 +1,5 @@
-/* shape - element types and the shapes of values. Shapes are immutable once made and live in an arena. */
+/* shape - element types and the shapes of values. Shapes are immutable once made and live in an
+ * arena. */
 #ifndef HL_SHAPE_H
 #define HL_SHAPE_H
 
@@ -39,9 +40,9 @@ struct hl_shape {
   hl_element_type element_type; /* HL_TUPLE for tuples */
   int rank;
   const int64_t *dimensions;
-  const bool *is_dynamic;          /* per dimension, `<=N`; NULL when none is */
-  const int64_t *minor_to_major;   /* NULL: default (descending) or not written */
-  const char *layout_suffix;       /* text after ':' in the layout, kept for printing; NULL */
+  const bool *is_dynamic;        /* per dimension, `<=N`; NULL when none is */
+  const int64_t *minor_to_major; /* NULL: default (descending) or not written */
+  const char *layout_suffix;     /* text after ':' in the layout, kept for printing; NULL */
   int tuple_count;
   const hl_shape *const *tuple_shapes;
   /* Of tuples, counted when they are made: nesting and arrays, so that neither must be walked. */
@@ -50,12 +51,13 @@ struct hl_shape {
   bool tuple_has_dynamic;
 };
 
-const hl_shape *hl_shape_new(hl_arena *arena, hl_element_type type, int rank, const int64_t *dimensions);
+const hl_shape *hl_shape_new(hl_arena *arena, hl_element_type type, int rank,
+                             const int64_t *dimensions);
 const hl_shape *hl_shape_scalar(hl_arena *arena, hl_element_type type);
 const hl_shape *hl_shape_tuple(hl_arena *arena, int count, const hl_shape *const *shapes);
 const hl_shape *hl_shape_with_type(hl_arena *arena, const hl_shape *shape, hl_element_type type);
 
-bool hl_shape_is_array(const hl_shape *shape); /* neither tuple, token nor opaque */
+bool hl_shape_is_array(const hl_shape *shape);  /* neither tuple, token nor opaque */
 bool hl_shape_is_scalar(const hl_shape *shape); /* array of rank 0 */
 /* Equal types and dimensions, recursively; layouts are not compared. */
 bool hl_shape_equal(const hl_shape *a, const hl_shape *b);
@@ -71,8 +73,8 @@ bool hl_shape_fits(hl_element_type type, int rank, const int64_t *dimensions);
 bool hl_mul_i64(int64_t a, int64_t b, int64_t *out);
 bool hl_add_i64(int64_t a, int64_t b, int64_t *out);
 
-/* Text as in HLO: f32[2,3], with_layout adds {1,0}. hl_shape_text gives arena text without layout, for messages: a long tuple
- * ends with "...". */
+/* Text as in HLO: f32[2,3], with_layout adds {1,0}. hl_shape_text gives arena text without layout,
+ * for messages: a long tuple ends with "...". */
 void hl_shape_print(hl_str *out, const hl_shape *shape, bool with_layout);
 const char *hl_shape_text(hl_arena *arena, const hl_shape *shape);
 
