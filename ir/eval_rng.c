@@ -193,7 +193,7 @@ static hl_scalar stochastic_float(hl_element_type to, double x, uint64_t random,
   uint64_t bits = hl_scalar_of_double(to, fabs(x)).re;
   if (!(fabs(x) < hl_float_max_finite(to)) || hl_float_decode(to, bits) == fabs(x))
     return hl_scalar_of_double(to, x);
-  bits -= hl_float_decode(to, bits) > fabs(x);
+  bits -= bits && hl_float_decode(to, bits) > fabs(x);
   double low_end = hl_float_decode(to, bits), high_end = hl_float_decode(to, bits + 1);
   bool is_up = rounds_up(fabs(x), low_end, high_end, random, width);
   return hl_scalar_of_double(to, copysign(is_up ? high_end : low_end, x));

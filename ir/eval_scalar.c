@@ -84,9 +84,7 @@ hl_scalar hl_scalar_of_double(hl_element_type type, double value)
 {
   if (type == HL_F32)
     return hl_scalar_of_float(HL_F32, (float)value);
-  uint64_t bits = hl_float_encode(type, value);
-  bool is_overflow = !hl_float_has_infinity(type) && isnan(hl_float_decode(type, bits));
-  return hl_scalar_part(is_overflow ? hl_float_nan_bits(type) : bits);
+  return hl_scalar_part(hl_float_encode(type, value));
 }
 
 hl_scalar hl_scalar_of_float(hl_element_type type, float value)
@@ -158,7 +156,7 @@ static hl_scalar int_of_float(hl_element_type to, double value)
   if (isnan(value))
     return hl_scalar_of_int(to, 0);
   if (value >= end)
-    return hl_scalar_of_int(to, (int64_t)(is_signed ? UINT64_MAX >> (65 - width) : UINT64_MAX));
+    return hl_scalar_of_int(to, (int64_t)(is_signed ? UINT64_MAX >> (64 - width) >> 1 : UINT64_MAX));
   if (value <= low)
     return hl_scalar_of_int(to, is_signed ? (int64_t)(UINT64_MAX << (width - 1)) : 0);
   return hl_scalar_of_int(to, is_signed ? (int64_t)value : (int64_t)(uint64_t)value);
@@ -199,7 +197,8 @@ hl_scalar hl_scalar_convert(hl_element_type to, hl_element_type from, hl_scalar 
   return result;
 }
 
-/* x with mantissa_bits behind its leading bit (behind 2^lowest if that is higher), ties to even. */
+/* x with mantissa_bits behind its leading bit (behind 2^lowest if that is higher), ties to even. Without mantissa bits the even one
+ * of two powers of two is the one whose encoded exponent is even; the bias is odd. */
 static double round_mantissa(double x, int64_t mantissa_bits, int lowest)
 {
   int exponent;
@@ -207,6 +206,8 @@ static double round_mantissa(double x, int64_t mantissa_bits, int lowest)
   if (exponent - 1 < lowest)
     exponent = lowest + 1;
   int shift = (int)mantissa_bits + 1 - exponent;
+  if (mantissa_bits == 0 && fabs(ldexp(x, shift)) == 1.5)
+    return copysign(ldexp(exponent % 2 ? 2 : 1, -shift), x);
   return ldexp(rint(ldexp(x, shift)), -shift);
 }
 

@@ -128,7 +128,7 @@ uint64_t hl_float_encode(hl_element_type type, double value)
     bits = f->is_saturating ? f->max_bits : f->infinity_bits ? f->infinity_bits : f->nan_bits;
   else
     bits = magnitude == 0 ? 0 : encode_magnitude(f, magnitude);
-  if (f->is_unsigned_zero && (bits == 0 || bits == f->nan_bits))
+  if (bits == f->nan_bits || (f->is_unsigned_zero && bits == 0))
     return bits;
   return signbit(value) ? bits | sign_bit(type) : bits;
 }
