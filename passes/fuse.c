@@ -13,6 +13,7 @@
 #include "fuse.h"
 
 #include "../ir/limits.h"
+#include "lower_whole.h"
 
 #include <string.h>
 
@@ -77,12 +78,23 @@ static bool is_control(const hl_instruction *ins)
 /* Computed by a kernel of its own, which nothing else joins; its operands may be computed on the way when that is cheap. */
 static bool is_whole(const hl_instruction *ins)
 {
-  return hl_op_info_of(ins->opcode)->stage == HL_STAGE_whole;
+  return hl_build_of(ins) != NULL;
+}
+
+/* Reads elements of its operands many times: they are cheap or stored, and each of its own elements is computed once. */
+static bool is_contraction(const hl_instruction *ins)
+{
+  switch (ins->opcode) {
+  case HL_OP_DOT: case HL_OP_CONVOLUTION: case HL_OP_REDUCE_WINDOW:
+    return true;
+  default:
+    return false;
+  }
 }
 
 static bool is_heavy(const hl_instruction *ins)
 {
-  return ins->opcode == HL_OP_REDUCE || ins->opcode == HL_OP_DOT;
+  return ins->opcode == HL_OP_REDUCE || is_contraction(ins);
 }
 
 /* In memory from the start. */
@@ -184,7 +196,7 @@ static int context_through(const info *user, int operand)
 {
   if (is_worth_caching(user))
     return FIRST_KEPT - (int)user->ins->scratch;
-  bool opens_loop = user->ins->opcode == HL_OP_DOT ||
+  bool opens_loop = is_contraction(user->ins) ||
                     (user->ins->opcode == HL_OP_REDUCE && operand < user->ins->operand_count / 2);
   return opens_loop ? (int)user->ins->scratch + 1 : user->context;
 }
@@ -220,7 +232,7 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
     x->depth = depth > x->depth ? depth : x->depth;
     x->in_reduce |= user->in_reduce ||
                     (user_ins->opcode == HL_OP_REDUCE && i < user_ins->operand_count / 2);
-    x->in_dot |= user->in_dot || user_ins->opcode == HL_OP_DOT;
+    x->in_dot |= user->in_dot || is_contraction(user_ins);
     x->in_whole |= user->in_whole || is_whole(user_ins);
     join_context(x, context_through(user, i));
   }
@@ -281,8 +293,7 @@ static bool may_merge(fuser *f, int a, int b)
       x->root_count + y->root_count > MAX_ROOTS ||
       x->inlined_count + y->inlined_count > MAX_INLINED / 4)
     return false;
-  bool is_dot = x->roots[0]->opcode == HL_OP_DOT || y->roots[0]->opcode == HL_OP_DOT;
-  if (is_dot || is_whole(x->roots[0]) || is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
+  if (is_contraction(x->roots[0]) || is_contraction(y->roots[0]) || is_whole(x->roots[0]) || is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
       y->roots[0]->opcode == HL_OP_CONCATENATE)
     return false;
   return hl_shape_same_dimensions(hl_domain_of(x->roots[0]), hl_domain_of(y->roots[0])) &&
@@ -358,7 +369,7 @@ static bool heavy_fits(fuser *f, const info *x)
   if (loops < 0 || x->in_dot)
     return false;
   bool is_full = loops == root->rank && !x->in_reduce;
-  if (x->ins->opcode == HL_OP_DOT || is_full)
+  if (is_contraction(x->ins) || is_full)
     return is_full;
   int64_t rows = 1, all = elements(hl_domain_of(x->ins->operands[0]));
   for (int d = 0; d < loops; d++)

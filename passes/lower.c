@@ -324,8 +324,8 @@ static hl_puller puller_for(frame *f, const hl_unit *unit)
 static void build_kernel(hl_puller *p, const hl_unit *unit, hl_domain *domain)
 {
   const hl_instruction *root = unit->roots[0];
-  if (hl_build_of(root->opcode)) {
-    hl_build_of(root->opcode)(p, root);
+  if (hl_build_of(root)) {
+    hl_build_of(root)(p, root);
   } else if (root->opcode == HL_OP_CONCATENATE) {
     store_pieces(p, root);
   } else {

@@ -247,6 +247,12 @@ void hl_close_for(hl_puller *p)
   p->scope->before = NULL;
 }
 
+/* What a loop reads where a guard holds needs the guard's own scope. */
+static hl_scope *within_guard(const hl_puller *p, hl_scope *in)
+{
+  return p->guard ? deeper(in, hl_facts_of(p->guard)->scope) : in;
+}
+
 static hl_open_loop open_loop(hl_puller *p, hl_scope *in, hl_node *node, hl_index *vars)
 {
   hl_open_loop open = {.node = settle(p, in, node), .outer = in, .saved = p->scope};
@@ -260,6 +266,7 @@ static hl_open_loop open_loop(hl_puller *p, hl_scope *in, hl_node *node, hl_inde
 hl_open_loop hl_open_reduce(hl_puller *p, hl_scope *in, int count, const int64_t *extents,
                             int result_count, const hl_combiner *combiners, hl_index *vars)
 {
+  in = within_guard(p, in);
   hl_loop_builder b = builder_at(p, in);
   return open_loop(p, in, hl_loop_reduce(&b, count, extents, result_count, combiners), vars);
 }
@@ -267,6 +274,7 @@ hl_open_loop hl_open_reduce(hl_puller *p, hl_scope *in, int count, const int64_t
 hl_open_loop hl_open_fold(hl_puller *p, hl_scope *in, int count, const int64_t *extents,
                           int result_count, hl_node *const *inits, hl_index *vars)
 {
+  in = within_guard(p, in);
   hl_loop_builder b = builder_at(p, in);
   hl_node *node = hl_loop_fold(&b, count, extents, result_count, inits);
   hl_open_loop open = open_loop(p, in, node, vars);
@@ -422,7 +430,7 @@ static hl_memo *find(hl_puller *p, const hl_instruction *ins, int leaf, int rank
 {
   int tries = 8; /* enough for the few places one element is read at; more would cost than save */
   for (hl_memo *m = p->memo[ins->scratch]; m && tries; m = m->next, tries--)
-    if (m->leaf == leaf && m->guard == p->guard && is_inside(p->scope, m->scope) &&
+    if (m->leaf == leaf && (m->guard == p->guard || !m->guard) && is_inside(p->scope, m->scope) &&
         same_place(m, rank, index))
       return m;
   return NULL;

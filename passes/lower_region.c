@@ -1,0 +1,85 @@
+/* lower_region.c - values that folds carry, and what regions make of them. */
+#include "lower_region.h"
+
+int hl_value_nodes(int count, const hl_value *values, hl_node **nodes)
+{
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    nodes[n++] = values[i].re;
+    if (values[i].im)
+      nodes[n++] = values[i].im;
+  }
+  return n;
+}
+
+void hl_carried_values(hl_open_loop *loop, int count, const hl_value *like, hl_value *values)
+{
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    bool is_pair = like[i].im != NULL;
+    values[i].re = hl_open_acc(loop, n++);
+    values[i].im = is_pair ? hl_open_acc(loop, n++) : NULL;
+  }
+}
+
+void hl_result_values(hl_puller *p, hl_node *loop, int count, const hl_value *like,
+                      hl_value *values)
+{
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    bool is_pair = like[i].im != NULL;
+    values[i].re = hl_put_result(p, loop, n++);
+    values[i].im = is_pair ? hl_put_result(p, loop, n++) : NULL;
+  }
+}
+
+hl_open_loop hl_open_value_fold(hl_puller *p, hl_scope *in, int dim_count, const int64_t *extents,
+                                int count, const hl_value *inits, hl_index *vars)
+{
+  hl_node **nodes = HL_ARRAY(p->arena, 2 * count, hl_node *);
+  int n = hl_value_nodes(count, inits, nodes);
+  return hl_open_fold(p, in, dim_count, extents, n, nodes, vars);
+}
+
+void hl_close_value_fold(hl_puller *p, hl_open_loop *loop, int count, const hl_value *next,
+                         hl_value *results)
+{
+  hl_node **nodes = HL_ARRAY(p->arena, 2 * count, hl_node *);
+  int n = hl_value_nodes(count, next, nodes);
+  hl_close_loop(p, loop, n, nodes);
+  if (results)
+    hl_result_values(p, loop->node, count, next, results);
+}
+
+hl_value hl_put_either(hl_puller *p, hl_node *pred, hl_value x, hl_value y)
+{
+  return pred ? hl_put_choice(p, pred, x, y) : x;
+}
+
+hl_value hl_put_widened(hl_puller *p, hl_value x)
+{
+  return (hl_value){hl_widen(p, x.re), x.im ? hl_widen(p, x.im) : NULL};
+}
+
+hl_node *hl_put_both(hl_puller *p, hl_node *x, hl_node *y)
+{
+  return !x ? y : !y ? x : hl_put_binary(p, HL_LOOP_AND, x, y);
+}
+
+hl_value hl_pull_if(hl_puller *p, hl_node *inside, const hl_instruction *operand, int leaf,
+                    const hl_index *index)
+{
+  hl_node *outer = p->guard;
+  p->guard = hl_put_both(p, outer, inside);
+  hl_value value = hl_pull(p, operand, leaf, index);
+  p->guard = outer;
+  return value;
+}
+
+hl_opcode hl_sum_or_product(const hl_computation *region, hl_element_type type)
+{
+  if (!hl_is_float(type) && !hl_is_complex(type))
+    return HL_OP_COUNT;
+  hl_opcode opcode = hl_region_binary(region, NULL);
+  return opcode == HL_OP_ADD || opcode == HL_OP_MULTIPLY ? opcode : HL_OP_COUNT;
+}
