@@ -50,6 +50,7 @@ typedef struct hl_emitter {
   bool is_disjoint;       /* no parameter overlaps one that is written */
   hl_value *values;       /* by node id */
   uint8_t *variance;      /* by node id */
+  int64_t *prefetch;      /* by node id: of a load, elements to the row to prefetch, or 0 */
   LLVMValueRef *pointers; /* of the kernel's parameters, by index */
   int *aligns;            /* known alignment in bytes of each */
 
@@ -57,6 +58,7 @@ typedef struct hl_emitter {
   LLVMValueRef mask; /* lanes that are there: <width x i1>; NULL: all */
   int jam;           /* iterations of the jammed loop around; 1: none */
   bool has_streamed; /* the function has streaming stores */
+  hl_map kernels;    /* functions by key */
   int kernel_count;  /* functions made so far, for names */
 } hl_emitter;
 
@@ -132,6 +134,14 @@ bool hl_emit_vector_reduce(hl_emitter *e, const hl_node *node); /* false: not on
 void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);
 /* Whether the body has loops whose limits, or branches whose conditions, carry the bit. */
 bool hl_emit_control_varies(hl_emitter *e, const hl_block *block, uint8_t bit, bool with_branches);
+
+/* emit_key.c: what the code of a step's kernel depends on. */
+hl_str hl_emit_key(hl_emitter *e, const hl_step *step);
+
+/* emit_prefetch.c: fills e->prefetch for the loads of a parallel loop; the prefetches of one such
+ * load. */
+void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel);
+void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer);
 
 /* emit_kernel.c: the function of a kernel. */
 LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step);

@@ -92,6 +92,14 @@ static LLVMValueRef load_guarded(hl_emitter *e, const hl_node *node, int part, c
                          other, "");
 }
 
+static LLVMValueRef load_row(hl_emitter *e, const hl_node *node, const hl_address *at)
+{
+  LLVMValueRef x = load_lanes(e, node->access->param, at, e->mask);
+  if (e->prefetch[node->id] && !e->mask)
+    hl_emit_prefetch(e, node, at->pointer);
+  return x;
+}
+
 static int load_parts(hl_emitter *e, const hl_node *node)
 {
   int parts = hl_emit_part_count(e, node->operands, node->operand_count);
@@ -114,7 +122,7 @@ void hl_emit_load(hl_emitter *e, const hl_node *node)
     if (node->operand_count)
       value.parts[part] = load_guarded(e, node, part, &at, is_wide ? e->width : 1);
     else if (is_wide)
-      value.parts[part] = load_lanes(e, node->access->param, &at, e->mask);
+      value.parts[part] = load_row(e, node, &at);
     else
       value.parts[part] = load_scalar(e, node->access->param, at.pointer);
   }

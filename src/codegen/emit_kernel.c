@@ -80,6 +80,7 @@ static void enter_kernel(hl_emitter *e, const hl_step *step)
   e->step = step;
   e->values = HL_ARRAY(e->arena, kernel->next_id, hl_value);
   e->variance = HL_ARRAY(e->arena, kernel->next_id, uint8_t);
+  e->prefetch = HL_ARRAY(e->arena, kernel->next_id, int64_t);
   e->pointers = HL_ARRAY(e->arena, kernel->param_count + 1, LLVMValueRef);
   e->aligns = HL_ARRAY(e->arena, kernel->param_count + 1, int);
   e->is_disjoint = is_disjoint(step);
@@ -129,16 +130,27 @@ static bool is_glue(const hl_kernel *kernel)
   return has_parallel;
 }
 
+static LLVMValueRef new_kernel(hl_emitter *e, const hl_kernel *kernel)
+{
+  LLVMValueRef function = add_function(e, "kernel", hl_emit_kernel_type(e, kernel));
+  param_attributes(e, function, e->is_disjoint);
+  if (is_glue(kernel))
+    hl_emit_is_glue(e, function);
+  start_function(e, function);
+  hl_emit_block(e, &kernel->body);
+  finish_function(e);
+  return function;
+}
+
 LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step)
 {
   enter_kernel(e, step);
-  LLVMValueRef function = add_function(e, "kernel", hl_emit_kernel_type(e, step->kernel));
-  param_attributes(e, function, e->is_disjoint);
-  if (is_glue(step->kernel))
-    hl_emit_is_glue(e, function);
-  start_function(e, function);
-  hl_emit_block(e, &step->kernel->body);
-  finish_function(e);
+  hl_str key = hl_emit_key(e, step);
+  LLVMValueRef function = hl_map_get(&e->kernels, key.text, key.length);
+  if (function)
+    return function;
+  function = new_kernel(e, step->kernel);
+  hl_map_set(&e->kernels, key.text, key.length, function);
   return function;
 }
 
@@ -215,6 +227,7 @@ static LLVMValueRef emit_body(hl_emitter *e, const hl_loop *loop, const captures
     hl_value_set_scalar(e, c->nodes[i], value, e->values[c->nodes[i]->id].nan);
   }
   take_scratch(e, LLVMGetParam(function, at + 2));
+  hl_emit_plan_prefetch(e, loop);
   emit_range(e, loop, LLVMGetParam(function, at), LLVMGetParam(function, at + 1));
   finish_function(e);
   return function;

@@ -152,6 +152,7 @@ static bool emit(session *s, const hl_program *program, const hl_codegen_options
   hl_target_info *info = HL_NEW(s->arena, hl_target_info);
   hl_features *features = HL_NEW(s->arena, hl_features);
   e->arena = s->arena;
+  e->kernels.arena = s->arena;
   e->program = program;
   e->options = options;
   e->target = info;

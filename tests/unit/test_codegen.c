@@ -9,6 +9,7 @@
 #include "src/codegen/codegen.h"
 #include "src/codegen/jit.h"
 
+#include <elf.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -572,6 +573,267 @@ START_TEST(loops_of_each_size)
 }
 END_TEST
 
+/* The ABI and the edges of the interface. */
+
+static const char add_text[] = "kernel k(in %x: f32[100], out %y: f32[100], scratch %t: f32[100])\n"
+                               "  vector i in 0..100: %t[i] := %x[i] * 1.0000001\n"
+                               "  vector i in 0..100: %y[i] := %t[i] * 0.3\n";
+
+static hl_program *planned(const char *text)
+{
+  hl_program *program = parse_good(text);
+  program->max_workers = 2;
+  plan(program);
+  return program;
+}
+
+START_TEST(workspace_is_checked)
+{
+  hl_program *program = planned(add_text);
+  hl_codegen_options options = options_of(&settings[3]);
+  hl_code code;
+  hl_jit_module *module = build(program, &options, &code);
+  memory m = make_memory(program);
+  char *workspace = block_of(program->workspace_bytes);
+  hl_jit_entry *entry = hl_jit_module_entry(module);
+  ck_assert_uint_eq(hl_jit_module_workspace_bytes(module), (uint64_t)program->workspace_bytes);
+  ck_assert_int_eq(entry(m.arguments, m.actual, NULL), 1);
+  ck_assert_int_eq(entry(m.arguments, m.actual, workspace + 32), 1);
+  ck_assert_int_eq(entry(m.arguments, m.actual, workspace), 0);
+  hl_jit_unload(module);
+  free(code.data);
+}
+END_TEST
+
+/* Rounding up, flushing denormals: neither shows, and both are there again afterwards. */
+START_TEST(floating_environment_is_kept)
+{
+  hl_program *program =
+      planned("kernel k(in %x: f32[64], out %y: f32[64])\n"
+              "  parallel b in 0..4\n"
+              "    vector i in 0..16: %y[@ 16*b+i] := %x[@ 16*b+i] * 1e-40 + 0.1\n");
+  hl_codegen_options options = options_of(&settings[6]);
+  hl_code code;
+  hl_jit_module *module = build(program, &options, &code);
+  memory m = make_memory(program);
+  const unsigned odd = 0x1f80 | 0x8040 | 0x4000;
+  ck_assert(hl_program_eval(arena, program, (const void *const *)m.arguments, m.expected));
+  unsigned old = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(odd);
+  int status = hl_jit_module_entry(module)(m.arguments, m.actual, NULL);
+  unsigned after = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(old);
+  ck_assert_int_eq(status, 0);
+  ck_assert_uint_eq(after & 0xffc0, odd);
+  ck_assert(!memcmp(m.expected[0], m.actual[0], 64 * sizeof(float)));
+  hl_jit_unload(module);
+  free(code.data);
+}
+END_TEST
+
+typedef struct symbol_count {
+  int global, weak_undefined, undefined;
+} symbol_count;
+
+static symbol_count count_symbols(const hl_code *code)
+{
+  symbol_count count = {0, 0, 0};
+  const char *bytes = code->data;
+  const Elf64_Ehdr *header = code->data;
+  const Elf64_Shdr *sections = (const void *)(bytes + header->e_shoff);
+  for (int i = 0; i < header->e_shnum; i++) {
+    if (sections[i].sh_type != SHT_SYMTAB)
+      continue;
+    const Elf64_Sym *symbols = (const void *)(bytes + sections[i].sh_offset);
+    for (size_t k = 1; k < sections[i].sh_size / sizeof *symbols; k++) {
+      int bind = ELF64_ST_BIND(symbols[k].st_info);
+      bool is_undefined = symbols[k].st_shndx == SHN_UNDEF;
+      count.global += bind == STB_GLOBAL && !is_undefined;
+      count.weak_undefined += bind == STB_WEAK && is_undefined;
+      count.undefined += bind == STB_GLOBAL && is_undefined;
+    }
+  }
+  return count;
+}
+
+static const char everything[] =
+    "kernel k(in %x: f32[9,40], in %w: f64[9,40], in %h: f16[9,40], in %n: u64[9,40], out %y: "
+    "f32[9,40], out %z: f64[9,40], out %g: f16[9,40], out %q: s64[9,40])\n"
+    "  parallel i in 0..9\n"
+    "    vector j in 0..40\n"
+    "      x = %x[i,j]\n"
+    "      w = %w[i,j]\n"
+    "      %y[i,j] := fma(x, sqrt(x), floor(x)) + rem(x, 3.0) + sin(x) + pow(x, 0.3) + ceil(x) + "
+    "convert.f32(%h[i,j])\n"
+    "      %z[i,j] := fma(w, sqrt(w), rne(w)) + rem(w, 3.0:f64) + cos(w) + pow(w, 0.3:f64) + "
+    "rna(w) + convert.f64(%n[i,j])\n"
+    "      %g[i,j] := convert.f16(w)\n"
+    "      %q[i,j] := ipow(convert.s64(w), convert.s64(%n[i,j])) / convert.s64(x)\n"
+    "kernel c(in %y: f32[9,40], out %o: f32[9,40])\n"
+    "  for i in 0..9\n"
+    "    for j in 0..40: %o[i,j] := %y[i,j]\n";
+
+/* Nothing but the hook is asked for, whatever the CPU lacks. */
+START_TEST(no_library_is_called)
+{
+  static const char *const cpus[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4"};
+  for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+    for (int level = 0; level < 4; level++) {
+      bool threads = level > 1;
+      hl_codegen_options options = {.cpu = cpus[i],
+                                    .opt_level = level,
+                                    .threads = threads,
+                                    .symbol = "test",
+                                    .signature = "()"};
+      hl_code code;
+      const char *error;
+      ck_assert(
+          hl_codegen_program(arena, planned(everything), &options, HL_CODE_OBJECT, &code, &error));
+      symbol_count count = count_symbols(&code);
+      ck_assert_int_eq(count.global, 3);
+      ck_assert_int_eq(count.undefined, 0);
+      ck_assert_int_eq(count.weak_undefined, threads);
+      free(code.data);
+    }
+  }
+}
+END_TEST
+
+typedef struct refused_case {
+  const char *triple, *cpu, *features, *message;
+} refused_case;
+
+static const refused_case refused_cases[] = {
+    {"x86_64-pc-windows-msvc", NULL, NULL,
+     "target 'x86_64-pc-windows-msvc' does not use ELF objects; only ELF targets are supported"},
+    {"arm64-apple-macosx", NULL, NULL,
+     "target 'arm64-apple-macosx' does not use ELF objects; only ELF targets are supported"},
+    {"aarch64_be-linux-gnu", NULL, NULL,
+     "target 'aarch64_be-unknown-linux-gnu' is big-endian; only little-endian targets are "
+     "supported"},
+    {"sparc-linux", NULL, NULL,
+     "unknown target 'sparc-unknown-linux': x86_64, aarch64, arm, thumb, riscv32 and riscv64 are "
+     "supported"},
+    {NULL, "pentium9", NULL, "unknown cpu 'pentium9' for target 'x86_64-pc-linux-gnu'"},
+    {"aarch64-linux-gnu", "znver4", NULL,
+     "unknown cpu 'znver4' for target 'aarch64-unknown-linux-gnu'"},
+    {NULL, NULL, "+avx3",
+     "unknown feature '+avx3': features are written +name or -name, with commas between"},
+    {NULL, NULL, "avx2",
+     "unknown feature 'avx2': features are written +name or -name, with commas between"},
+};
+
+START_TEST(bad_targets_are_named)
+{
+  const refused_case *c = &refused_cases[_i];
+  hl_codegen_options options = {
+      .triple = c->triple, .cpu = c->cpu, .features = c->features, .symbol = "t"};
+  hl_target_info info;
+  hl_code code;
+  const char *error = NULL;
+  ck_assert(!hl_target_resolve(arena, &options, &info, &error));
+  ck_assert_str_eq(error, c->message);
+  ck_assert(!hl_codegen_program(arena, planned(add_text), &options, HL_CODE_OBJECT, &code, &error));
+  ck_assert_str_eq(error, c->message);
+}
+END_TEST
+
+START_TEST(facts_of_targets)
+{
+  hl_target_info info;
+  const char *error;
+  hl_codegen_options options = {.symbol = "t"};
+  ck_assert(hl_target_resolve(arena, &options, &info, &error));
+  ck_assert(!strcmp(info.cpu, "x86-64-v3") && info.vector_bytes == 32 && info.has_fma &&
+            !info.is_freestanding);
+  options.features = "-fma,-avx2";
+  ck_assert(hl_target_resolve(arena, &options, &info, &error) && info.vector_bytes == 16 &&
+            !info.has_fma);
+  options = (hl_codegen_options){.triple = "thumbv7em-none-eabi", .cpu = "cortex-m4"};
+  ck_assert(hl_target_resolve(arena, &options, &info, &error));
+  ck_assert(info.is_freestanding && info.has_f32 && !info.has_f64 && info.pointer_bytes == 4);
+  options = (hl_codegen_options){.triple = "aarch64-linux-gnu"};
+  ck_assert(hl_target_resolve(arena, &options, &info, &error) && info.vector_bytes == 16 &&
+            info.has_fma);
+  options = (hl_codegen_options){.triple = "riscv64-linux-gnu"};
+  ck_assert(hl_target_resolve(arena, &options, &info, &error) && info.vector_bytes == 0 &&
+            info.has_fma);
+}
+END_TEST
+
+static const char *ir_of(const char *text, const hl_codegen_options *options)
+{
+  hl_code code;
+  const char *error;
+  ck_assert_msg(hl_codegen_program(arena, planned(text), options, HL_CODE_LLVM_IR, &code, &error),
+                "%s", error);
+  const char *ir = hl_arena_strndup(arena, code.data, code.size);
+  free(code.data);
+  return ir;
+}
+
+static int occurrences(const char *text, const char *word)
+{
+  int count = 0;
+  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+    count++;
+  return count;
+}
+
+/* Two layers, the second with other names: one function, called twice. */
+START_TEST(equal_kernels_are_emitted_once)
+{
+  hl_codegen_options options = options_of(&settings[3]);
+  const char *ir = ir_of("kernel one(in %x: f32[50], out %a: f32[50])\n"
+                         "  vector i in 0..50: %a[i] := exp(%x[i])\n"
+                         "kernel two(in %y: f32[50], out %b: f32[50])\n"
+                         "  vector j in 0..50: %b[j] := exp(%y[j])\n"
+                         "kernel three(in %y: f32[50], out %c: f32[50])\n"
+                         "  vector j in 0..50: %c[j] := exp(%y[49-j])\n",
+                         &options);
+  ck_assert_int_eq(occurrences(ir, "define internal void @kernel"), 2);
+  ck_assert_int_eq(occurrences(ir, "call void @kernel"), 3);
+}
+END_TEST
+
+START_TEST(output_is_reproducible)
+{
+  hl_codegen_options options = options_of(&settings[4]);
+  hl_code first, second;
+  const char *error;
+  ck_assert(
+      hl_codegen_program(arena, planned(everything), &options, HL_CODE_OBJECT, &first, &error));
+  ck_assert(
+      hl_codegen_program(arena, planned(everything), &options, HL_CODE_OBJECT, &second, &error));
+  ck_assert_uint_eq(first.size, second.size);
+  ck_assert(!memcmp(first.data, second.data, first.size));
+  free(first.data);
+  free(second.data);
+}
+END_TEST
+
+/* Code for other machines is made, whatever they lack. */
+START_TEST(other_targets)
+{
+  static const char *const targets[][2] = {
+      {"aarch64-linux-gnu", NULL},         {"riscv64-linux-gnu", NULL},
+      {"riscv32-none-elf", NULL},          {"thumbv7em-none-eabi", "cortex-m4"},
+      {"thumbv6m-none-eabi", "cortex-m0"}, {"armv7-linux-gnueabihf", NULL}};
+  for (int level = 0; level < 4; level++) {
+    hl_codegen_options options = {
+        .triple = targets[_i][0], .cpu = targets[_i][1], .opt_level = level, .symbol = "t"};
+    hl_code code;
+    const char *error;
+    bool ok =
+        hl_codegen_program(arena, planned(everything), &options, HL_CODE_ASSEMBLY, &code, &error);
+    ck_assert_msg(ok, "%s: %s", targets[_i][0], error);
+    for (size_t i = 0; i < sizeof library / sizeof *library; i++)
+      ck_assert_msg(!strstr(code.data, library[i]), "%s: %s", targets[_i][0], library[i]);
+    free(code.data);
+  }
+}
+END_TEST
+
 static TCase *add_case(Suite *suite, const char *name)
 {
   TCase *t = tcase_create(name);
@@ -587,6 +849,16 @@ static Suite *codegen_suite(void)
   TCase *t = add_case(suite, "operations");
   tcase_add_loop_test(t, operation_on_each_type, 0, (int)(sizeof operations / sizeof *operations));
   tcase_add_loop_test(t, convert_to_each_type, 0, (int)(sizeof all_types / sizeof *all_types));
+  t = add_case(suite, "abi");
+  tcase_add_test(t, workspace_is_checked);
+  tcase_add_test(t, floating_environment_is_kept);
+  tcase_add_test(t, no_library_is_called);
+  tcase_add_loop_test(t, bad_targets_are_named, 0,
+                      (int)(sizeof refused_cases / sizeof *refused_cases));
+  tcase_add_test(t, facts_of_targets);
+  tcase_add_test(t, equal_kernels_are_emitted_once);
+  tcase_add_test(t, output_is_reproducible);
+  tcase_add_loop_test(t, other_targets, 0, 6);
   t = add_case(suite, "loops");
   tcase_add_loop_test(t, loops_of_each_size, 0, (int)(sizeof loop_cases / sizeof *loop_cases));
   return suite;

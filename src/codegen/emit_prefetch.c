@@ -1,0 +1,100 @@
+/* emit_prefetch.c - kernels that go over a row more than once: which loads call for the next row.
+ *
+ * The first loop of an iteration waits for memory, the loops after it compute on what is in cache
+ * and leave memory idle. So where a later loop reads the same row again, it asks for the row of the
+ * next iteration. (Softmax of 4096 columns on Zen 4: 5.0 to 3.2 ms.) A prefetch of what lies behind
+ * the array is harmless.
+ */
+#include "emit.h"
+
+enum { LARGE_BYTES = 4 << 20 }; /* smaller arrays stay in cache anyway */
+
+typedef struct row_load {
+  const hl_node *load;
+  int loop; /* number among the iteration's loops */
+} row_load;
+
+typedef struct rows {
+  hl_emitter *e;
+  const hl_node *outer; /* the parallel loop's variable */
+  row_load *loads;
+  size_t count, capacity;
+} rows;
+
+static int64_t stride_of(const hl_access *access, const hl_node *index)
+{
+  for (int i = 0; i < access->term_count; i++)
+    if (access->terms[i].index == index)
+      return access->terms[i].stride;
+  return 0;
+}
+
+/* A row of a large array: neighbours along the inner variable, the next row one step of the outer
+ * on. */
+static bool is_row(const rows *r, const hl_node *load, const hl_node *inner)
+{
+  const hl_access *access = load->access;
+  int64_t bytes = access->param->count * hl_type_bytes(access->param->type);
+  return load->operand_count == 0 && access->param->direction == HL_PARAM_IN &&
+         bytes >= LARGE_BYTES && access->term_count == 2 && stride_of(access, inner) == 1 &&
+         stride_of(access, r->outer) > 1;
+}
+
+static void collect(rows *r, const hl_node *node, int loop)
+{
+  const hl_node *inner = node->loop->vars[node->loop->var_count - 1];
+  for (const hl_node *n = node->loop->body.first; n; n = n->next) {
+    if (n->op != HL_LOOP_LOAD || !is_row(r, n, inner))
+      continue;
+    r->loads = hl_arena_grow(r->e->arena, r->loads, &r->capacity, r->count + 1, sizeof *r->loads);
+    r->loads[r->count++] = (row_load){n, loop};
+  }
+}
+
+static bool is_same_row(const rows *r, const hl_node *a, const hl_node *b)
+{
+  return a->access->param == b->access->param && a->access->constant == b->access->constant &&
+         stride_of(a->access, r->outer) == stride_of(b->access, r->outer);
+}
+
+/* The second loop that reads a row is the one that calls for the next. */
+static void choose(rows *r)
+{
+  for (size_t i = 0; i < r->count; i++) {
+    const row_load *late = &r->loads[i];
+    int earlier = 0;
+    for (size_t k = 0; k < i; k++)
+      if (r->loads[k].loop < late->loop && is_same_row(r, r->loads[k].load, late->load))
+        earlier = r->e->prefetch[r->loads[k].load->id] ? 2 : earlier ? earlier : 1;
+    if (earlier == 1)
+      r->e->prefetch[late->load->id] = stride_of(late->load->access, r->outer);
+  }
+}
+
+void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel)
+{
+  rows r = {.e = e, .outer = parallel->vars[0]};
+  int loops = 0;
+  if (e->options->opt_level < 2 || e->target->family != HL_FAMILY_X86_64)
+    return;
+  for (const hl_node *node = parallel->body.first; node; node = node->next)
+    if ((node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE) &&
+        node->loop->mode == HL_MODE_VECTOR)
+      collect(&r, node, loops++);
+  choose(&r);
+}
+
+/* One instruction for each cache line of the vector. */
+void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer)
+{
+  enum { LINE = 64 };
+  int64_t step = e->prefetch[load->id], bytes = hl_type_bytes(load->access->param->type);
+  for (int64_t at = 0; step && at < e->width * bytes; at += LINE) {
+    LLVMTypeRef type = e->l.ptr;
+    LLVMValueRef next = hl_llvm_i64(&e->l, step * bytes + at);
+    LLVMValueRef args[4] = {LLVMBuildGEP2(e->l.builder, e->l.i8, pointer, &next, 1, ""),
+                            hl_llvm_int(e->l.i32, 0), hl_llvm_int(e->l.i32, 2),
+                            hl_llvm_int(e->l.i32, 1)};
+    hl_llvm_intrinsic(&e->l, "llvm.prefetch", &type, 1, args, 4);
+  }
+}
