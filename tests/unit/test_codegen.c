@@ -819,6 +819,8 @@ START_TEST(other_targets)
       {"aarch64-linux-gnu", NULL},         {"riscv64-linux-gnu", NULL},
       {"riscv32-none-elf", NULL},          {"thumbv7em-none-eabi", "cortex-m4"},
       {"thumbv6m-none-eabi", "cortex-m0"}, {"armv7-linux-gnueabihf", NULL}};
+  static const char *const library[] = {"fmaf\n",   "fma\n",    "sqrt\n",   "sqrtf\n",
+                                        "floorf\n", "memset\n", "memcpy\n", "__truncdfhf2\n"};
   for (int level = 0; level < 4; level++) {
     hl_codegen_options options = {
         .triple = targets[_i][0], .cpu = targets[_i][1], .opt_level = level, .symbol = "t"};
