@@ -174,8 +174,18 @@ static hl_node *load_part(hl_puller *p, hl_param *param, hl_index offset, hl_sco
   return settle(p, scope, hl_loop_load(&b, access_of(p, param, offset), p->guard, otherwise));
 }
 
+/* An array without elements is read in loops without iterations alone; hoisted out of them it must not be read. */
+static hl_value load_nothing(hl_puller *p, hl_element_type type)
+{
+  hl_element_type part = hl_component_type(type);
+  hl_node *zero = hl_put_const(p, part, 0);
+  return (hl_value){zero, hl_is_complex(type) ? zero : NULL};
+}
+
 static hl_value load(hl_puller *p, hl_buffer *buffer, hl_index offset, hl_scope *least)
 {
+  if (buffer->bytes == 0)
+    return load_nothing(p, buffer->type);
   hl_param *param = param_of(p, buffer, HL_PARAM_IN);
   if (!hl_is_complex(buffer->type))
     return (hl_value){load_part(p, param, offset, least), NULL};
