@@ -13,8 +13,8 @@ static value reduce_ln2(emitter *e, value x, double offset, value *shifted)
 
 static value exp_small(emitter *e, value r)
 {
-  value p = fused(e, POLY(EXP, r), r, real(e, 1));
-  return fused(e, p, r, real(e, 1));
+  value p = mul(e, POLY(EXP, r), r);
+  return add(e, real(e, 1), fused(e, p, r, r));
 }
 
 value hl_math_scale_twice(emitter *e, value q, value shifted)
