@@ -101,7 +101,7 @@ static void set_operands(hl_kernel *kernel, hl_node *node, int count, hl_node *c
     node->operands[i] = operands[i];
 }
 
-static void append(hl_block *block, hl_node *node)
+void hl_node_append(hl_node *node, hl_block *block)
 {
   node->block = block;
   node->previous = block->last;
@@ -116,7 +116,7 @@ static void append(hl_block *block, hl_node *node)
 static hl_node *add_node(hl_loop_builder *b, hl_loop_op op, hl_element_type type)
 {
   hl_node *node = new_node(b->kernel, op, type);
-  append(b->at, node);
+  hl_node_append(node, b->at);
   return node;
 }
 

@@ -265,6 +265,8 @@ hl_node *hl_loop_var(const hl_node *loop, int index); /* loop->loop->vars[index]
 /* Unlinks a node from its block. */
 void hl_node_remove(hl_node *node);
 void hl_node_insert_before(hl_node *node, hl_node *before);
+/* Puts an unlinked node at the end of a block. */
+void hl_node_append(hl_node *node, hl_block *block);
 const char *hl_loop_op_name(hl_loop_op op);
 
 /* Structure check for tests and debug builds: definitions before uses, types, arities, access bounds by interval analysis where

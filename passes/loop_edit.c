@@ -386,13 +386,7 @@ static void copy_block(cloning *c, hl_block *to, hl_node *owner, const hl_block 
   for (hl_node *node = from->first; node; node = node->next) {
     hl_node *copy = copy_plain(c, node);
     copy->operands = copy_list(c, node->operands, node->operand_count);
-    copy->block = to;
-    copy->previous = to->last;
-    if (to->last)
-      to->last->next = copy;
-    else
-      to->first = copy;
-    to->last = copy;
+    hl_node_append(copy, to);
     if (has_access(node)) {
       copy->access = copy_access(c, node->access);
     } else if (has_loop(node)) {

@@ -162,14 +162,7 @@ static void join(hl_kernel *kernel, hl_node *earlier, hl_node *later)
   for (hl_node *node = from->body.first, *next; node; node = next) {
     next = node->next;
     hl_node_remove(node);
-    node->block = &into->body;
-    node->previous = into->body.last;
-    node->next = NULL;
-    if (into->body.last)
-      into->body.last->next = node;
-    else
-      into->body.first = node;
-    into->body.last = node;
+    hl_node_append(node, &into->body);
   }
   append_lists(kernel->arena, into, from);
   move_results(earlier, later, first);

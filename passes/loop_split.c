@@ -32,14 +32,7 @@ static hl_node *put_before(hl_node *node, hl_node *before)
 static void move_to_end(hl_node *node, hl_block *block)
 {
   hl_node_remove(node);
-  node->block = block;
-  node->previous = block->last;
-  node->next = NULL;
-  if (block->last)
-    block->last->next = node;
-  else
-    block->first = node;
-  block->last = node;
+  hl_node_append(node, block);
 }
 
 /* Loop var `var` of `loop` from now on counts inside block `b` of `size`: var -> var + size * b, wherever it is used. */
