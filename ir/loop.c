@@ -389,7 +389,7 @@ hl_node *hl_loop_result(hl_loop_builder *b, hl_node *loop, int index)
   if (behind)
     hl_node_insert_before(node, behind);
   else
-    append(loop->block, node);
+    hl_node_append(node, loop->block);
   return node;
 }
 
