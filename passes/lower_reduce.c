@@ -257,8 +257,8 @@ static hl_element_type widest(hl_element_type a, hl_element_type b)
   return hl_type_bits(a) >= hl_type_bits(b) ? a : b;
 }
 
-/* The accumulator of rule 8; the component type for complex numbers, which pay no heed to the algorithm. */
-static hl_element_type dot_accumulator(const hl_instruction *ins)
+/* Complex numbers pay no heed to the algorithm. */
+hl_element_type hl_dot_accumulator(const hl_instruction *ins)
 {
   hl_element_type type = ins->shape->element_type;
   if (hl_is_integral(type))
@@ -351,7 +351,7 @@ hl_value hl_lower_dot(hl_puller *p, const hl_instruction *ins, int leaf, const h
   place_side(p, &r, ins->operands[1], index, next);
   hl_scope *scope = hl_index_scope(p, index, ins->shape->rank);
   if (hl_is_complex(ins->shape->element_type))
-    return complex_dot(p, ins, &l, &r, scope, dot_accumulator(ins));
-  hl_node *total = dot_loop(p, ins, &l, &r, scope, dot_accumulator(ins));
+    return complex_dot(p, ins, &l, &r, scope, hl_dot_accumulator(ins));
+  hl_node *total = dot_loop(p, ins, &l, &r, scope, hl_dot_accumulator(ins));
   return (hl_value){hl_put_convert(p, ins->shape->element_type, total), NULL};
 }
