@@ -48,8 +48,9 @@ static hl_reduction reduce_quadrant_twice(emitter *e, value a)
   value exact = fused(e, n, real(e, -NUMBER(HALF_PI_HI)), a);
   value p = mul(e, n, K(HALF_PI_MID)), p_low = fused(e, n, K(HALF_PI_MID), negate(e, p));
   value near = sub(e, exact, p);
-  value lost = sub(e, sub(e, sub(e, exact, near), p), p_low);
-  value rest = fused(e, n, real(e, -NUMBER(HALF_PI_LO)), lost);
+  value taken = sub(e, near, exact);
+  value lost = sub(e, sub(e, exact, sub(e, near, taken)), add(e, p, taken));
+  value rest = fused(e, n, real(e, -NUMBER(HALF_PI_LO)), sub(e, lost, p_low));
   value high = add(e, near, rest), low = sum_error(e, near, rest, high);
   return hl_math_reduce_large(e, a, (hl_reduction){high, low, bits_of(e, shifted)});
 }
