@@ -19,7 +19,6 @@
 /* Families without an evaluator. */
 #define hl_eval_parameter NULL /* eval_run knows the arguments */
 #define hl_eval_refused NULL
-#define hl_eval_rng NULL /* how its bits become numbers is not defined yet */
 
 static hl_eval_fn *const functions[HL_OP_COUNT] = {
 #define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \

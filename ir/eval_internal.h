@@ -156,6 +156,14 @@ hl_opcode hl_region_op(const hl_region *region);
 /* Sums by rule 4 over all dimensions but one, from +0 (eval_reduce.c). */
 void hl_sum_all_but(const hl_literal *x, int64_t dimension, hl_literal *sums);
 
+/* ---- random bits (eval_rng.c) ---- */
+
+/* Philox numbers from block first, a 128-bit counter with the high half `upper`, on; returns how
+ * many blocks they take. */
+int64_t hl_philox_fill(hl_literal *bits, uint64_t key, uint64_t first, uint64_t upper);
+/* Adds to the state of rng-get-and-update-state. */
+void hl_rng_advance(hl_eval *e, uint64_t delta);
+
 /* ---- walking arrays (eval_move.c) ---- */
 
 /* Row-major strides in elements. */

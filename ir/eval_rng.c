@@ -113,13 +113,9 @@ static words philox_block(uint64_t key, uint64_t counter_low, uint64_t counter_h
   return x;
 }
 
-static void philox(const hl_literal *state, hl_literal *new_state, hl_literal *bits)
+int64_t hl_philox_fill(hl_literal *bits, uint64_t key, uint64_t first, uint64_t upper)
 {
   hl_element_type type = bits->shape->element_type;
-  bool is_long = hl_shape_elements(state->shape) ==
-                 3; /* the short form takes the key as the counter's high half */
-  uint64_t key = hl_scalar_load(state, 0).re, first = hl_scalar_load(state, 1).re;
-  uint64_t upper = is_long ? hl_scalar_load(state, 2).re : key;
   int64_t total = hl_shape_elements(bits->shape), per_block = hl_type_bits(type) == 64 ? 2 : 4;
   words x = {{0}};
   for (int64_t i = 0; i < total; i++) {
@@ -130,7 +126,16 @@ static void philox(const hl_literal *state, hl_literal *new_state, hl_literal *b
         per_block == 2 ? x.w[i % 2 * 2] | (uint64_t)x.w[i % 2 * 2 + 1] << 32 : x.w[i % 4];
     hl_scalar_store(bits, i, hl_scalar_of_int(type, (int64_t)value));
   }
-  uint64_t next = first + (uint64_t)((total + per_block - 1) / per_block);
+  return (total + per_block - 1) / per_block;
+}
+
+static void philox(const hl_literal *state, hl_literal *new_state, hl_literal *bits)
+{
+  bool is_long = hl_shape_elements(state->shape) ==
+                 3; /* the short form takes the key as the counter's high half */
+  uint64_t key = hl_scalar_load(state, 0).re, first = hl_scalar_load(state, 1).re;
+  uint64_t upper = is_long ? hl_scalar_load(state, 2).re : key;
+  uint64_t next = first + (uint64_t)hl_philox_fill(bits, key, first, upper);
   hl_scalar_store(new_state, 0, hl_scalar_part(key));
   hl_scalar_store(new_state, 1, hl_scalar_part(next));
   if (is_long)
@@ -155,17 +160,21 @@ const hl_literal *hl_eval_rng_bit_generator(hl_eval *e, const hl_instruction *in
   return hl_eval_tuple_of(e, ins->shape, (const hl_literal *const[]){state, bits});
 }
 
+void hl_rng_advance(hl_eval *e, uint64_t delta)
+{
+  e->rng_state[0] += delta;
+  e->rng_state[1] += e->rng_state[0] < delta;
+}
+
 /* Yields the state, a number of 128 bits, and then adds delta to it. */
 const hl_literal *hl_eval_rng_get_and_update_state(hl_eval *e, const hl_instruction *ins,
                                                    const hl_literal *const *operands)
 {
   (void)operands;
   hl_literal *result = hl_eval_new(e, ins->shape);
-  uint64_t delta = (uint64_t)hl_attr_int(ins, HL_ATTR_DELTA, 0);
   for (int i = 0; i < 2; i++)
     hl_scalar_store(result, i, hl_scalar_part(e->rng_state[i]));
-  e->rng_state[0] += delta;
-  e->rng_state[1] += e->rng_state[0] < delta;
+  hl_rng_advance(e, (uint64_t)hl_attr_int(ins, HL_ATTR_DELTA, 0));
   return result;
 }
 

@@ -38,10 +38,13 @@ static void number_operands(hl_arena *arena, const hl_map *step_of, const plan *
   s->operands = operands;
 }
 
-/* It moves the state of random numbers on, whoever reads it. */
+/* Whoever reads it: drawing random numbers, here or in a callee, moves their state on. */
 static bool has_effect(const step *s)
 {
-  return s->ins->opcode == HL_OP_RNG_GET_AND_UPDATE_STATE;
+  hl_opcode op = s->ins->opcode;
+  if (op == HL_OP_RNG || op == HL_OP_RNG_GET_AND_UPDATE_STATE)
+    return true;
+  return hl_called_computations(s->ins, NULL, 0) > 0 && hl_has_side_effect(s->ins);
 }
 
 /* Operands stand before their users, so one walk backwards from the root finds all that is needed.

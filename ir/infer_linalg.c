@@ -127,6 +127,17 @@ const hl_shape *hl_infer_rng_bit_generator(hl_infer *infer, const hl_instruction
   return hl_shape_tuple(infer->arena, 2, (const hl_shape *[]){state, shape->tuple_shapes[1]});
 }
 
+/* rng-c2: normal numbers are floating or complex. */
+static bool check_distribution(hl_infer *infer, const hl_instruction *ins)
+{
+  enum { NORMAL = 1 };
+  hl_element_type type = ins->shape->element_type;
+  return hl_attr_int(ins, HL_ATTR_DISTRIBUTION, 0) != NORMAL || hl_is_float(type) ||
+         hl_is_complex(type) ||
+         hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_DISTRIBUTION), HL_RULE_RNG_C2,
+                  "normal numbers are floating or complex, not %s", hl_say(infer, ins->shape));
+}
+
 /* rng-c1: two scalars of the result's type. */
 const hl_shape *hl_infer_rng(hl_infer *infer, const hl_instruction *ins)
 {
@@ -138,7 +149,7 @@ const hl_shape *hl_infer_rng(hl_infer *infer, const hl_instruction *ins)
   for (int i = 0; i < 2; i++)
     if (!hl_check_scalar(infer, ins, i, ins->shape->element_type, HL_RULE_RNG_C1))
       return NULL;
-  return ins->shape;
+  return check_distribution(infer, ins) ? ins->shape : NULL;
 }
 
 const hl_shape *hl_infer_rng_get_and_update_state(hl_infer *infer, const hl_instruction *ins)

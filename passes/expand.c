@@ -134,36 +134,51 @@ hl_instruction *hl_make_iota(hl_instruction *origin, hl_element_type type, int64
 
 /* ---- sums ---- */
 
-hl_computation *hl_make_first_computation(hl_module *module, const char *base)
+static void move_before(hl_module *module, hl_computation *computation, hl_computation *before)
 {
-  hl_computation *made = hl_module_add_computation(module, hl_fresh_name(module, base));
-  if (made == module->first)
-    return made;
-  module->last = made->previous;
+  hl_computation *previous = before->previous;
+  module->last = computation->previous; /* it was the last */
   module->last->next = NULL;
-  made->previous = NULL;
-  made->next = module->first;
-  module->first->previous = made;
-  module->first = made;
+  computation->previous = previous;
+  computation->next = before;
+  before->previous = computation;
+  if (previous)
+    previous->next = computation;
+  else
+    module->first = computation;
+}
+
+hl_computation *hl_make_computation(hl_computation *before, const char *base, int count,
+                                    const hl_shape *const *parameters)
+{
+  hl_module *module = before->module;
+  hl_computation *made = hl_module_add_computation(module, hl_fresh_name(module, base));
+  move_before(module, made, before);
+  made->parameters = HL_ARRAY(module->arena, count + 1, hl_instruction *);
+  made->parameter_count = count;
+  for (int i = 0; i < count; i++) {
+    made->parameters[i] =
+        hl_instruction_new(made, NULL, HL_OP_PARAMETER, NULL, parameters[i], 0, NULL, NULL);
+    made->parameters[i]->parameter_number = i;
+  }
   return made;
 }
 
-hl_instruction *hl_make_parameter(hl_computation *computation, int number, const hl_shape *shape)
+void hl_set_callee(hl_instruction *ins, hl_attr_id id, int count, hl_computation *const *callees)
 {
-  hl_instruction *made =
-      hl_instruction_new(computation, NULL, HL_OP_PARAMETER, NULL, shape, 0, NULL, NULL);
-  made->parameter_number = number;
-  return made;
+  hl_attr attr = {.id = id, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
+  attr.computations.values =
+      hl_arena_memdup(hl_arena_of(ins), callees, (size_t)count * sizeof(hl_computation *));
+  attr.computations.count = count;
+  hl_instruction_remove_attr(ins, id);
+  hl_instruction_add_attr(ins, &attr);
 }
 
 static hl_computation *make_add(hl_module *module, hl_element_type type)
 {
-  hl_computation *region = hl_make_first_computation(module, "add");
   const hl_shape *scalar = hl_shape_scalar(module->arena, type);
-  region->parameters = HL_ARRAY(module->arena, 2, hl_instruction *);
-  region->parameter_count = 2;
-  for (int i = 0; i < 2; i++)
-    region->parameters[i] = hl_make_parameter(region, i, scalar);
+  hl_computation *region =
+      hl_make_computation(module->first, "add", 2, (const hl_shape *[]){scalar, scalar});
   region->root =
       hl_instruction_new(region, NULL, HL_OP_ADD, NULL, scalar, 2, region->parameters, NULL);
   return region;
@@ -193,11 +208,8 @@ hl_instruction *hl_make_sum(hl_instruction *origin, hl_instruction *x, int count
   hl_instruction *made = make(origin, HL_OP_REDUCE, reduced_shape(x, count, dimensions), 2,
                               (hl_instruction *[]){x, zero});
   hl_instruction_add_ints(made, HL_ATTR_DIMENSIONS, count, dimensions);
-  hl_attr attr = {.id = HL_ATTR_TO_APPLY, .name_range = HL_NO_RANGE, .value_range = HL_NO_RANGE};
-  attr.computations.values = HL_ARRAY(module->arena, 1, hl_computation *);
-  attr.computations.values[0] = make_add(module, x->shape->element_type);
-  attr.computations.count = 1;
-  hl_instruction_add_attr(made, &attr);
+  hl_computation *add = make_add(module, x->shape->element_type);
+  hl_set_callee(made, HL_ATTR_TO_APPLY, 1, &add);
   return made;
 }
 

@@ -36,8 +36,11 @@ hl_instruction *hl_make_sum(hl_instruction *origin, hl_instruction *x, int count
 hl_instruction *hl_make_tuple(hl_instruction *origin, int count, hl_instruction *const *elements);
 hl_instruction *hl_make_element(hl_instruction *origin, hl_instruction *tuple, int index);
 
-/* A computation before all others. */
-hl_computation *hl_make_first_computation(hl_module *module, const char *base);
-hl_instruction *hl_make_parameter(hl_computation *computation, int number, const hl_shape *shape);
+/* A computation with these parameters and no root yet, before another one: what it calls must stand
+ * before that, and who calls it behind. */
+hl_computation *hl_make_computation(hl_computation *before, const char *base, int count,
+                                    const hl_shape *const *parameters);
+/* Gives an instruction the attribute that names a computation. */
+void hl_set_callee(hl_instruction *ins, hl_attr_id id, int count, hl_computation *const *callees);
 
 #endif
