@@ -423,7 +423,7 @@ static bool is_worth_inlining(fuser *f, const info *x, bool fits)
     return true;
   if (!fits || f->options->opt_level < 1 || !x->unit_count)
     return false;
-  if ((x->in_dot && !is_view(ins)) || (x->in_whole && x->cost > CHEAP))
+  if ((x->in_dot && !is_view(ins)) || (x->in_whole && (x->cost > CHEAP || is_heavy(ins))))
     return false;
   if (ins->opcode == HL_OP_CONCATENATE && ins->operand_count > 2)
     return false;

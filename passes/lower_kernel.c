@@ -1,6 +1,7 @@
 /* lower_kernel.c - nodes in their scopes, loops, loads and the element memo of one kernel.
  *
- * Keeps: every node stands in the outermost block that knows its operands, before the loop that is being built there.
+ * Keeps: every node stands in the outermost block that knows its operands, before the loop that is
+ * being built there.
  */
 #include "lower_kernel.h"
 
@@ -18,8 +19,9 @@ struct hl_memo {
   hl_value value;
 };
 
-/* A row of an instruction's elements that a finished loop left in scratch memory. The index of the row is `outer`: leading dimensions
- * [0, split) as they were in the scope `owner`; scratch holds the dimensions from split on. */
+/* A row of an instruction's elements that a finished loop left in scratch memory. The index of the
+ * row is `outer`: leading dimensions [0, split) as they were in the scope `owner`; scratch holds
+ * the dimensions from split on. */
 struct hl_row_cache {
   hl_row_cache *next;
   const hl_instruction *instruction;
@@ -128,6 +130,8 @@ hl_node *hl_put_float(hl_puller *p, hl_element_type type, double value)
 static hl_param *param_of(hl_puller *p, hl_buffer *buffer, hl_direction_of_param direction)
 {
   int n = p->kernel->param_count;
+  if (buffer->is_per_worker)
+    direction = HL_PARAM_SCRATCH;
   for (int i = 0; i < n; i++)
     if (p->param_buffers[i] == buffer) {
       hl_param *param = p->kernel->params[i];
@@ -174,7 +178,8 @@ static hl_node *load_part(hl_puller *p, hl_param *param, hl_index offset, hl_sco
   return settle(p, scope, hl_loop_load(&b, access_of(p, param, offset), p->guard, otherwise));
 }
 
-/* An array without elements is read in loops without iterations alone; hoisted out of them it must not be read. */
+/* An array without elements is read in loops without iterations alone; hoisted out of them it must
+ * not be read. */
 static hl_value load_nothing(hl_puller *p, hl_element_type type)
 {
   hl_element_type part = hl_component_type(type);
@@ -200,6 +205,11 @@ hl_value hl_put_load(hl_puller *p, hl_buffer *buffer, hl_index offset)
   return load(p, buffer, offset, p->root);
 }
 
+hl_value hl_put_load_here(hl_puller *p, hl_buffer *buffer, hl_index offset)
+{
+  return load(p, buffer, offset, p->scope);
+}
+
 static void store_part(hl_puller *p, hl_param *param, hl_index offset, hl_node *value)
 {
   hl_loop_builder b = builder_at(p, p->scope);
@@ -219,6 +229,20 @@ static void store(hl_puller *p, hl_buffer *buffer, hl_direction_of_param directi
 void hl_put_store(hl_puller *p, hl_buffer *buffer, hl_index offset, hl_value value)
 {
   store(p, buffer, HL_PARAM_OUT, offset, value);
+}
+
+hl_buffer *hl_new_work_buffer(hl_puller *p, const char *what, hl_element_type type, int64_t count,
+                              bool is_per_worker)
+{
+  hl_buffer work = {.name = hl_arena_printf(p->arena, "%s.%s", p->kernel->name, what),
+                    .kind = HL_BUFFER_TEMP,
+                    .type = type,
+                    .rank = 1,
+                    .dimensions = hl_arena_memdup(p->arena, &count, sizeof count),
+                    .bytes = count * hl_type_bytes(type),
+                    .offset = -1,
+                    .is_per_worker = is_per_worker};
+  return hl_program_add_buffer(p->program, work);
 }
 
 /* --- loops --- */
@@ -255,6 +279,19 @@ void hl_close_for(hl_puller *p)
 {
   p->scope = p->scope->parent;
   p->scope->before = NULL;
+}
+
+void hl_open_if(hl_puller *p, hl_node *pred)
+{
+  hl_loop_builder b = builder_at(p, p->scope);
+  hl_node *node = settle(p, p->scope, hl_loop_if(&b, pred));
+  p->scope->before = node;
+  p->scope = scope_new(p, p->scope, &node->branch->then);
+}
+
+void hl_close_if(hl_puller *p)
+{
+  hl_close_for(p);
 }
 
 /* What a loop reads where a guard holds needs the guard's own scope. */
@@ -349,8 +386,9 @@ static bool is_whole_row(const hl_instruction *ins, const hl_index *index, int s
   return true;
 }
 
-/* Where the loop nest around the current scope began that only runs over one row: the scope outside the REDUCE or, for the loops
- * of the kernel itself, NULL: the last loop writes to results, nobody reads a row after it. */
+/* Where the loop nest around the current scope began that only runs over one row: the scope outside
+ * the REDUCE or, for the loops of the kernel itself, NULL: the last loop writes to results, nobody
+ * reads a row after it. */
 static hl_scope *row_owner(const hl_puller *p)
 {
   for (hl_scope *scope = p->scope; scope->parent; scope = scope->parent) {
@@ -399,8 +437,7 @@ static void keep_row(hl_puller *p, const hl_instruction *ins, const hl_index *in
   if (!owner || p->guard)
     return;
   int split = 0;
-  while (split < ins->shape->rank &&
-         hl_index_scope(p, &index[split], 1)->depth <= owner->depth)
+  while (split < ins->shape->rank && hl_index_scope(p, &index[split], 1)->depth <= owner->depth)
     split++;
   if (split == ins->shape->rank || !is_whole_row(ins, index, split, owner))
     return;
@@ -413,11 +450,20 @@ static void keep_row(hl_puller *p, const hl_instruction *ins, const hl_index *in
   if (bytes > 256 * 1024)
     return;
   hl_row_cache *cache = HL_NEW(p->arena, hl_row_cache);
-  hl_buffer row = {.name = hl_arena_printf(p->arena, "%s.row", ins->name), .kind = HL_BUFFER_TEMP,
-                   .type = ins->shape->element_type, .rank = ins->shape->rank - split,
-                   .dimensions = dims, .bytes = bytes, .offset = -1, .is_per_worker = true};
-  *cache = (hl_row_cache){.next = p->caches, .instruction = ins, .outer = index, .split = split,
-                          .owner = owner, .writer = p->scope,
+  hl_buffer row = {.name = hl_arena_printf(p->arena, "%s.row", ins->name),
+                   .kind = HL_BUFFER_TEMP,
+                   .type = ins->shape->element_type,
+                   .rank = ins->shape->rank - split,
+                   .dimensions = dims,
+                   .bytes = bytes,
+                   .offset = -1,
+                   .is_per_worker = true};
+  *cache = (hl_row_cache){.next = p->caches,
+                          .instruction = ins,
+                          .outer = index,
+                          .split = split,
+                          .owner = owner,
+                          .writer = p->scope,
                           .buffer = hl_program_add_buffer(p->program, row)};
   while (cache->writer->parent != owner)
     cache->writer = cache->writer->parent;
@@ -453,7 +499,10 @@ static void remember(hl_puller *p, const hl_instruction *ins, int leaf, int rank
   hl_scope *scope = hl_facts_of(value.re)->scope;
   if (value.im)
     scope = deeper(scope, hl_facts_of(value.im)->scope);
-  *m = (hl_memo){.next = p->memo[ins->scratch], .leaf = leaf, .guard = p->guard, .scope = scope,
+  *m = (hl_memo){.next = p->memo[ins->scratch],
+                 .leaf = leaf,
+                 .guard = p->guard,
+                 .scope = scope,
                  .value = value};
   m->index = hl_arena_memdup(p->arena, index, (size_t)rank * sizeof *index);
   if (!m->next) {
@@ -485,7 +534,7 @@ static hl_lower_fn *lower_of(hl_opcode opcode)
 #define HL_LOWER_ENTRY_later(family) NULL
 #define HL_LOWER_ENTRY_refused(family) NULL
   static hl_lower_fn *const table[HL_OP_COUNT] = {
-#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...) \
+#define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
   [HL_OP_##id] = HL_LOWER_ENTRY_##stage(family),
 #include "../ir/ops.def"
   };

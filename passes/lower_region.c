@@ -51,6 +51,38 @@ void hl_close_value_fold(hl_puller *p, hl_open_loop *loop, int count, const hl_v
     hl_result_values(p, loop->node, count, next, results);
 }
 
+int hl_open_all(hl_puller *p, const hl_shape *shape, hl_index *index)
+{
+  int opened = 0;
+  for (int d = 0; d < shape->rank; d++) {
+    index[d] = hl_index_constant(0);
+    if (shape->dimensions[d] == 1)
+      continue;
+    hl_open_for(p, shape->dimensions[d], &index[d]);
+    opened++;
+  }
+  return opened;
+}
+
+void hl_close_all(hl_puller *p, int opened)
+{
+  while (opened--)
+    hl_close_for(p);
+}
+
+/* A for says that its iterations may run at once; a fold never does, and has to carry something. */
+hl_open_loop hl_open_sequence(hl_puller *p, int dim_count, const int64_t *extents, hl_index *vars)
+{
+  hl_node *nothing = hl_put_int(p, HL_PRED, 0);
+  return hl_open_fold(p, p->scope, dim_count, extents, 1, &nothing, vars);
+}
+
+void hl_close_sequence(hl_puller *p, hl_open_loop *loop)
+{
+  hl_node *nothing = hl_open_acc(loop, 0);
+  hl_close_loop(p, loop, 1, &nothing);
+}
+
 hl_value hl_put_either(hl_puller *p, hl_node *pred, hl_value x, hl_value y)
 {
   return pred ? hl_put_choice(p, pred, x, y) : x;

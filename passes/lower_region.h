@@ -20,6 +20,14 @@ hl_open_loop hl_open_value_fold(hl_puller *p, hl_scope *in, int dim_count, const
 void hl_close_value_fold(hl_puller *p, hl_open_loop *loop, int count, const hl_value *next,
                          hl_value *results);
 
+/* Loops over a whole shape in the current scope, dimensions of size 1 left out; returns how many
+ * are to be closed. */
+int hl_open_all(hl_puller *p, const hl_shape *shape, hl_index *index);
+void hl_close_all(hl_puller *p, int opened);
+/* Iterations that follow each other, for what they do to memory. */
+hl_open_loop hl_open_sequence(hl_puller *p, int dim_count, const int64_t *extents, hl_index *vars);
+void hl_close_sequence(hl_puller *p, hl_open_loop *loop);
+
 /* pred ? x : y; pred NULL: always x. */
 hl_value hl_put_either(hl_puller *p, hl_node *pred, hl_value x, hl_value y);
 /* Each part as the wide type of its own (f32 for narrow floats). */

@@ -160,13 +160,28 @@ static void vectorize_inner(hl_node *node)
     vectorize_reduces(&loop->body);
 }
 
+static void find_for(void *user, hl_node *node)
+{
+  *(bool *)user |= node->op == HL_LOOP_FOR;
+}
+
+static bool has_for(hl_block *block)
+{
+  bool found = false;
+  hl_block_walk(block, find_for, &found);
+  return found;
+}
+
 static void vectorize(hl_block *block)
 {
   for (hl_node *node = block->first; node; node = node->next) {
-    if (node->op == HL_LOOP_FOR && !has_inner(&node->loop->body, HL_LOOP_FOR)) {
+    if (node->op == HL_LOOP_FOR && !has_for(&node->loop->body)) {
       vectorize_inner(node);
-    } else if (node->op == HL_LOOP_FOR) {
+    } else if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_FOLD) {
       vectorize(&node->loop->body);
+    } else if (node->op == HL_LOOP_IF) {
+      vectorize(&node->branch->then);
+      vectorize(&node->branch->otherwise);
     } else if (node->op == HL_LOOP_REDUCE) {
       if (suits_lanes(node))
         node->loop->mode = HL_MODE_VECTOR;
