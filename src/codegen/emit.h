@@ -28,9 +28,14 @@ typedef struct hl_value {
   int part_count;
   bool is_vector;
   bool is_linear;
+  bool is_narrow; /* a vector of s64 that fits 32 bits and is kept in them */
   hl_nan nan;
   int64_t step; /* is_linear */
 } hl_value;
+
+typedef struct hl_interval {
+  int64_t low, high;
+} hl_interval;
 
 /* Bits of hl_emitter.variance. */
 enum { HL_VARIES_BY_LANE = 1, HL_VARIES_BY_PART = 2 };
@@ -50,6 +55,7 @@ typedef struct hl_emitter {
   bool is_disjoint;       /* no parameter overlaps one that is written */
   hl_value *values;       /* by node id */
   uint8_t *variance;      /* by node id */
+  hl_interval *ranges;    /* by node id: of integers (emit_range.c) */
   int64_t *prefetch;      /* by node id: of a load, elements to the row to prefetch, or 0 */
   LLVMValueRef *pointers; /* of the kernel's parameters, by index */
   int *aligns;            /* known alignment in bytes of each */
@@ -68,7 +74,10 @@ typedef struct hl_features {
   bool has_hard_f32, has_hard_f64;
 } hl_features;
 
-/* target.c: a machine for resolved options; NULL with *error. */
+/* target.c: LLVM's code generator for a family, once for the process; this machine's family. */
+void hl_target_initialise(hl_target_family family);
+hl_target_family hl_target_host_family(void);
+/* A machine for resolved options; NULL with *error. */
 LLVMTargetMachineRef hl_target_machine(hl_arena *arena, const hl_codegen_options *options,
                                        hl_target_info *info, hl_features *features,
                                        const char **error);
@@ -81,6 +90,8 @@ void hl_value_set_scalar(hl_emitter *e, const hl_node *node, LLVMValueRef value,
 LLVMValueRef hl_emit_raw(hl_emitter *e, const hl_node *node, int part, int lanes);
 /* The same with the canonical NaN where arithmetic made one. */
 LLVMValueRef hl_emit_clean(hl_emitter *e, const hl_node *node, int part, int lanes);
+/* An s64 that fits 32 bits (hl_emit_fits_i32) as a vector of i32. */
+LLVMValueRef hl_emit_narrow(hl_emitter *e, const hl_node *node, int part, int lanes);
 /* How many parts a result has that is made of these nodes; and how many lanes. */
 int hl_emit_part_count(hl_emitter *e, hl_node *const *operands, int count);
 int hl_emit_lane_count(hl_emitter *e, hl_node *const *operands, int count);
@@ -134,6 +145,10 @@ bool hl_emit_vector_reduce(hl_emitter *e, const hl_node *node); /* false: not on
 void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);
 /* Whether the body has loops whose limits, or branches whose conditions, carry the bit. */
 bool hl_emit_control_varies(hl_emitter *e, const hl_block *block, uint8_t bit, bool with_branches);
+
+/* emit_range.c */
+void hl_emit_plan_ranges(hl_emitter *e, const hl_kernel *kernel);
+bool hl_emit_fits_i32(const hl_emitter *e, const hl_node *node); /* an s64 that does */
 
 /* emit_key.c: what the code of a step's kernel depends on. */
 hl_str hl_emit_key(hl_emitter *e, const hl_step *step);

@@ -55,6 +55,38 @@ static LLVMValueRef step_pointer(hl_emitter *e, const hl_access *access, LLVMVal
   return LLVMBuildGEP2(e->l.builder, type, pointer, &offset, 1, "");
 }
 
+/* Offsets of 32 bits where index * stride is small: sums of a few of them do not overflow. */
+static LLVMValueRef lane_offsets(hl_emitter *e, const hl_term *term, int part)
+{
+  enum { SMALL = 1 << 27 };
+  LLVMBuilderRef b = e->l.builder;
+  hl_interval r = e->ranges[term->index->id];
+  int64_t low, high;
+  bool is_small = hl_emit_fits_i32(e, term->index) && hl_mul_i64(r.low, term->stride, &low) &&
+                  hl_mul_i64(r.high, term->stride, &high) && low > -SMALL && low < SMALL &&
+                  high > -SMALL && high < SMALL;
+  LLVMValueRef index = is_small ? hl_emit_narrow(e, term->index, part, e->width)
+                                : hl_emit_raw(e, term->index, part, e->width);
+  LLVMValueRef stride = hl_llvm_int(LLVMTypeOf(index), (uint64_t)term->stride);
+  return LLVMBuildMul(b, index, stride, "");
+}
+
+static LLVMValueRef widened(hl_emitter *e, LLVMValueRef lanes, LLVMTypeRef type)
+{
+  return LLVMTypeOf(lanes) == type ? lanes : LLVMBuildSExt(e->l.builder, lanes, type, "");
+}
+
+static void add_lanes(hl_emitter *e, hl_address *at, LLVMValueRef lanes)
+{
+  LLVMTypeRef wide = hl_llvm_vector(e->l.i64, e->width);
+  if (!at->lanes) {
+    at->lanes = lanes;
+    return;
+  }
+  LLVMTypeRef type = LLVMTypeOf(at->lanes) == LLVMTypeOf(lanes) ? LLVMTypeOf(lanes) : wide;
+  at->lanes = LLVMBuildAdd(e->l.builder, widened(e, at->lanes, type), widened(e, lanes, type), "");
+}
+
 static void add_term(hl_emitter *e, const hl_access *access, const hl_term *term, int part,
                      hl_address *at)
 {
@@ -67,9 +99,7 @@ static void add_term(hl_emitter *e, const hl_access *access, const hl_term *term
     at->step += value->is_linear ? term->stride * value->step : 0;
     return;
   }
-  LLVMValueRef lanes = LLVMBuildMul(b, hl_emit_raw(e, term->index, part, e->width),
-                                    hl_llvm_splat(&e->l, stride, e->width), "");
-  at->lanes = at->lanes ? LLVMBuildAdd(b, at->lanes, lanes, "") : lanes;
+  add_lanes(e, at, lane_offsets(e, term, part));
 }
 
 hl_address hl_emit_address(hl_emitter *e, const hl_access *access, int part)
@@ -83,10 +113,8 @@ hl_address hl_emit_address(hl_emitter *e, const hl_access *access, int part)
     add_term(e, access, terms[i], part, &at);
   if (access->constant != 0)
     at.pointer = step_pointer(e, access, at.pointer, hl_llvm_i64(&e->l, access->constant));
-  if (at.lanes && at.step) {
-    LLVMValueRef steps = hl_llvm_iota(&e->l, e->l.i64, e->width, 0, at.step);
-    at.lanes = LLVMBuildAdd(e->l.builder, at.lanes, steps, "");
-  }
+  if (at.lanes && at.step)
+    add_lanes(e, &at, hl_llvm_iota(&e->l, e->l.i64, e->width, 0, at.step));
   return at;
 }
 

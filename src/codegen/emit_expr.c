@@ -25,12 +25,31 @@ LLVMValueRef hl_emit_raw(hl_emitter *e, const hl_node *node, int part, int lanes
 {
   const hl_value *value = &e->values[node->id];
   LLVMValueRef x = value->parts[value->part_count == 1 ? 0 : part];
+  if (value->is_narrow)
+    return LLVMBuildSExt(e->l.builder, x, hl_llvm_type(&e->l, HL_S64, lanes), "");
   if (lanes == 1 || value->is_vector)
     return x;
   LLVMValueRef splat = hl_llvm_splat(&e->l, x, lanes);
   if (!value->is_linear)
     return splat;
   LLVMValueRef offsets = hl_llvm_iota(&e->l, LLVMTypeOf(x), lanes, 0, value->step);
+  return LLVMBuildAdd(e->l.builder, splat, offsets, "");
+}
+
+LLVMValueRef hl_emit_narrow(hl_emitter *e, const hl_node *node, int part, int lanes)
+{
+  const hl_value *value = &e->values[node->id];
+  LLVMValueRef x = value->parts[value->part_count == 1 ? 0 : part];
+  if (value->is_narrow)
+    return x;
+  x = LLVMBuildTrunc(e->l.builder, x, hl_llvm_type(&e->l, HL_S32, value->is_vector ? lanes : 1),
+                     "");
+  if (value->is_vector)
+    return x;
+  LLVMValueRef splat = hl_llvm_splat(&e->l, x, lanes);
+  if (!value->is_linear)
+    return splat;
+  LLVMValueRef offsets = hl_llvm_iota(&e->l, e->l.i32, lanes, 0, value->step);
   return LLVMBuildAdd(e->l.builder, splat, offsets, "");
 }
 
@@ -324,9 +343,53 @@ static bool shows_bits(hl_loop_op op)
   return op == HL_LOOP_NEG || op == HL_LOOP_ABS || op == HL_LOOP_ORDER || op == HL_LOOP_BITCAST;
 }
 
+/* Vectors of s64 whose operands and result fit 32 bits. */
+
+static bool narrows(const hl_emitter *e, const hl_node *node)
+{
+  switch (node->op) {
+  case HL_LOOP_ADD:
+  case HL_LOOP_SUB:
+  case HL_LOOP_MUL:
+  case HL_LOOP_DIV:
+  case HL_LOOP_REM:
+  case HL_LOOP_MAX:
+  case HL_LOOP_MIN:
+  case HL_LOOP_NEG:
+    break;
+  case HL_LOOP_CONVERT:
+    return hl_emit_fits_i32(e, node->operands[0]) && hl_type_bits(node->type) >= 8;
+  default:
+    if (float_predicate(node->op) < 0)
+      return false;
+  }
+  bool fits = node->type == HL_PRED || hl_emit_fits_i32(e, node);
+  for (int i = 0; i < node->operand_count; i++)
+    fits = fits && hl_emit_fits_i32(e, node->operands[i]);
+  return fits;
+}
+
+static LLVMValueRef emit_narrow_part(hl_emitter *e, const hl_node *node, int part, int lanes)
+{
+  LLVMValueRef args[2];
+  bool is_natural = true;
+  for (int i = 0; i < node->operand_count; i++) {
+    args[i] = hl_emit_narrow(e, node->operands[i], part, lanes);
+    is_natural = is_natural && e->ranges[node->operands[i]->id].low >= 0;
+  }
+  if (node->op == HL_LOOP_CONVERT)
+    return hl_emit_convert(e, HL_S32, node->type, args[0]);
+  if (float_predicate(node->op) >= 0)
+    return emit_compare(e, node->op, HL_S32, args);
+  bool is_division = node->op == HL_LOOP_DIV || node->op == HL_LOOP_REM;
+  return hl_emit_int_op(e, node->op, !(is_division && is_natural), args);
+}
+
 static LLVMValueRef emit_part(hl_emitter *e, const hl_node *node, int part, int lanes)
 {
   LLVMValueRef args[3];
+  if (lanes > 1 && narrows(e, node))
+    return emit_narrow_part(e, node, part, lanes);
   if (node->op == HL_LOOP_SELECT)
     return emit_select(e, node, part, lanes);
   for (int i = 0; i < node->operand_count; i++)
@@ -374,6 +437,7 @@ void hl_emit_op(hl_emitter *e, const hl_node *node)
   value.is_linear = hl_is_integral(node->type) && linear_step(e, node, &value.step);
   int lanes = value.is_linear ? 1 : hl_emit_lane_count(e, node->operands, node->operand_count);
   value.is_vector = lanes > 1;
+  value.is_narrow = value.is_vector && node->type == HL_S64 && narrows(e, node);
   value.nan = nan_of(e, node);
   value.parts = HL_ARRAY(e->arena, value.part_count, LLVMValueRef);
   hl_value_set(e, node, value);

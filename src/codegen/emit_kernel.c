@@ -84,6 +84,7 @@ static void enter_kernel(hl_emitter *e, const hl_step *step)
   e->pointers = HL_ARRAY(e->arena, kernel->param_count + 1, LLVMValueRef);
   e->aligns = HL_ARRAY(e->arena, kernel->param_count + 1, int);
   e->is_disjoint = is_disjoint(step);
+  hl_emit_plan_ranges(e, kernel);
   for (int i = 0; i < kernel->param_count; i++)
     e->aligns[i] = align_of(step->buffers[i]);
 }

@@ -6,6 +6,7 @@
  * counter that makes names is the one thing of ours that they share.
  */
 #include "jit.h"
+#include "emit.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
-#include <llvm-c/Target.h>
 
 struct hl_jit {
   LLVMOrcLLJITRef lljit;
@@ -58,8 +58,7 @@ static void drop_error(void *context, LLVMErrorRef failure)
 
 hl_jit *hl_jit_new(hl_arena *arena, hl_parallel_for *hook, const char **error)
 {
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
+  hl_target_initialise(hl_target_host_family());
   hl_jit *jit = malloc(sizeof *jit);
   *error = "out of memory";
   if (!jit)

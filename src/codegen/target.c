@@ -6,8 +6,8 @@
  */
 #include "emit.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <threads.h>
 #include <llvm-c/Target.h>
 
 enum {
@@ -72,24 +72,39 @@ static bool fail(hl_arena *arena, const char **error, const char *format, const 
   return false;
 }
 
-static void initialise_targets(void)
+/* Registration changes lists of LLVM's that all threads share, so it happens once. */
+#define DEFINE_INITIALISE(name)                                                                    \
+  static void initialise_##name(void)                                                              \
+  {                                                                                                \
+    LLVMInitialize##name##TargetInfo();                                                            \
+    LLVMInitialize##name##Target();                                                                \
+    LLVMInitialize##name##TargetMC();                                                              \
+    LLVMInitialize##name##AsmPrinter();                                                            \
+  }
+DEFINE_INITIALISE(X86)
+DEFINE_INITIALISE(AArch64)
+DEFINE_INITIALISE(ARM)
+DEFINE_INITIALISE(RISCV)
+
+void hl_target_initialise(hl_target_family family)
 {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
-  LLVMInitializeAArch64TargetInfo();
-  LLVMInitializeAArch64Target();
-  LLVMInitializeAArch64TargetMC();
-  LLVMInitializeAArch64AsmPrinter();
-  LLVMInitializeARMTargetInfo();
-  LLVMInitializeARMTarget();
-  LLVMInitializeARMTargetMC();
-  LLVMInitializeARMAsmPrinter();
-  LLVMInitializeRISCVTargetInfo();
-  LLVMInitializeRISCVTarget();
-  LLVMInitializeRISCVTargetMC();
-  LLVMInitializeRISCVAsmPrinter();
+  static once_flag x86, aarch64, arm, riscv;
+  switch (family) {
+  case HL_FAMILY_X86_64:
+    call_once(&x86, initialise_X86);
+    break;
+  case HL_FAMILY_AARCH64:
+    call_once(&aarch64, initialise_AArch64);
+    break;
+  case HL_FAMILY_ARM:
+    call_once(&arm, initialise_ARM);
+    break;
+  case HL_FAMILY_RISCV:
+    call_once(&riscv, initialise_RISCV);
+    break;
+  case HL_FAMILY_OTHER:
+    break;
+  }
 }
 
 /* Triples. */
@@ -328,23 +343,31 @@ static bool resolve(hl_arena *arena, const hl_codegen_options *options, hl_targe
   return true;
 }
 
-static LLVMTargetRef find_target(hl_arena *arena, const char *triple, const char **error)
+static LLVMTargetRef find_target(hl_arena *arena, const hl_target_info *info, const char **error)
 {
   LLVMTargetRef target = NULL;
   char *message = NULL;
-  initialise_targets();
-  if (!LLVMGetTargetFromTriple(triple, &target, &message))
+  hl_target_initialise(info->family);
+  if (!LLVMGetTargetFromTriple(info->triple, &target, &message))
     return target;
   fail(arena, error, "%s", message);
   LLVMDisposeMessage(message);
   return NULL;
 }
 
+hl_target_family hl_target_host_family(void)
+{
+  char *triple = LLVMGetDefaultTargetTriple();
+  hl_target_family family = family_of(triple);
+  LLVMDisposeMessage(triple);
+  return family;
+}
+
 bool hl_target_resolve(hl_arena *arena, const hl_codegen_options *options, hl_target_info *info,
                        const char **error)
 {
   hl_features features = {0};
-  return resolve(arena, options, info, &features, error) && find_target(arena, info->triple, error);
+  return resolve(arena, options, info, &features, error) && find_target(arena, info, error);
 }
 
 static LLVMCodeGenOptLevel machine_level(int opt_level)
@@ -361,7 +384,7 @@ LLVMTargetMachineRef hl_target_machine(hl_arena *arena, const hl_codegen_options
 {
   if (!resolve(arena, options, info, features, error))
     return NULL;
-  LLVMTargetRef target = find_target(arena, info->triple, error);
+  LLVMTargetRef target = find_target(arena, info, error);
   if (!target)
     return NULL;
   LLVMTargetMachineOptionsRef how = LLVMCreateTargetMachineOptions();

@@ -358,6 +358,21 @@ typedef struct loop_case {
 #define LARGE_SIZES "12288 65536 65537 70001"
 
 static const loop_case loop_cases[] = {
+    {"5 64 100 333", "kernel t(in %x: f32[N,6], in %n: s64[N], in %k: s32[N], out %y: f32[N,6], "
+                     "out %z: s64[4,N], out %w: f32[N], out "
+                     "%q: pred[3,N], out %u: f64[N])\n"
+                     "  vector i in 0..N\n"
+                     "    %w[i] := %x[@ 6*(i / 3)+(rem(i, 3))] + convert.f32(i * 7 - 100)\n"
+                     "    %u[i] := convert.f64(rem(i * i, 37)) + convert.f64(%n[i])\n"
+                     "    %z[0,i] := (i * 5 + 3) / 7\n"
+                     "    %z[1,i] := rem(3 - i * 2, 5) - %n[i]\n"
+                     "    %z[2,i] := max(i - 50, min(convert.s64(%k[i]), 4)) * 1000000000\n"
+                     "    %z[3,i] := neg(i / 2) * 4611686018427387904 + %n[i]\n"
+                     "    %q[0,i] := i >= 17\n"
+                     "    %q[1,i] := i * 3 == rem(i, 7) + 12\n"
+                     "    %q[2,i] := i < %n[i]\n"
+                     "  vector j in 0..N\n"
+                     "    for c in 0..6: %y[j,c] := %x[j,5-c] * 2.0\n"},
     {ROW_SIZES " " LARGE_SIZES,
      "kernel t(in %x: f32[N], in %w: f64[N], out %y: f32[3], out %z: f64[3])\n"
      "  a, b, c = row add, col add, dot i in 0..N\n"
