@@ -118,13 +118,15 @@ static LLVMTypeRef half_like(hl_emitter *e, LLVMValueRef x)
   return like(e, LLVMHalfTypeInContext(e->l.context), x);
 }
 
-/* A narrow float as f32: exact. */
+/* A narrow float as f32: exact. The fence keeps LLVM from comparing and selecting halves in place of the numbers in f32:
+ * for a maximum of halves it would call fmaxf. */
 static LLVMValueRef decode(hl_emitter *e, hl_element_type type, LLVMValueRef x)
 {
   if (type != HL_F16 || !e->features->has_f16c)
     return decode_by_bits(e, type, x);
   LLVMValueRef half = LLVMBuildBitCast(e->l.builder, x, half_like(e, x), "");
-  return LLVMBuildFPExt(e->l.builder, half, like(e, e->l.f32, x), "");
+  LLVMValueRef wide = LLVMBuildFPExt(e->l.builder, half, like(e, e->l.f32, x), "");
+  return hl_llvm_call1(&e->l, "llvm.arithmetic.fence", wide);
 }
 
 /* Half way goes up; what lies below all values, and zero, is NaN. */
