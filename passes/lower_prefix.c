@@ -169,22 +169,14 @@ void hl_build_prefix(hl_puller *p, const hl_instruction *ins)
             .type = shape->element_type,
             .wide = hl_wide_type(shape->element_type),
             .count = ins->operand_count / 2};
-  int opened = 0;
   hl_is_prefix_window(ins, &s.prefix);
   s.opcode = hl_region_binary(s.region, NULL);
   s.n = shape->dimensions[s.prefix.dim];
   s.at = HL_ARRAY(p->arena, shape->rank, hl_index);
-  for (int d = 0; d < shape->rank; d++) {
-    s.at[d] = hl_index_constant(0);
-    if (d == s.prefix.dim || shape->dimensions[d] == 1)
-      continue;
-    hl_open_for(p, shape->dimensions[d], &s.at[d]);
-    opened++;
-  }
+  int opened = hl_open_lines(p, shape, s.prefix.dim, s.at);
   if (s.prefix.is_blocked)
     scan_blocks(p, &s);
   else
     scan_region(p, &s);
-  while (opened--)
-    hl_close_for(p);
+  hl_close_all(p, opened);
 }

@@ -51,17 +51,22 @@ void hl_close_value_fold(hl_puller *p, hl_open_loop *loop, int count, const hl_v
     hl_result_values(p, loop->node, count, next, results);
 }
 
-int hl_open_all(hl_puller *p, const hl_shape *shape, hl_index *index)
+int hl_open_lines(hl_puller *p, const hl_shape *shape, int dim, hl_index *index)
 {
   int opened = 0;
   for (int d = 0; d < shape->rank; d++) {
     index[d] = hl_index_constant(0);
-    if (shape->dimensions[d] == 1)
+    if (d == dim || shape->dimensions[d] == 1)
       continue;
     hl_open_for(p, shape->dimensions[d], &index[d]);
     opened++;
   }
   return opened;
+}
+
+int hl_open_all(hl_puller *p, const hl_shape *shape, hl_index *index)
+{
+  return hl_open_lines(p, shape, -1, index);
 }
 
 void hl_close_all(hl_puller *p, int opened)

@@ -23,6 +23,8 @@ void hl_close_value_fold(hl_puller *p, hl_open_loop *loop, int count, const hl_v
 /* Loops over a whole shape in the current scope, dimensions of size 1 left out; returns how many
  * are to be closed. */
 int hl_open_all(hl_puller *p, const hl_shape *shape, hl_index *index);
+/* The same over all dimensions but `dim`, whose index is left to the caller. */
+int hl_open_lines(hl_puller *p, const hl_shape *shape, int dim, hl_index *index);
 void hl_close_all(hl_puller *p, int opened);
 /* Iterations that follow each other, for what they do to memory. */
 hl_open_loop hl_open_sequence(hl_puller *p, int dim_count, const int64_t *extents, hl_index *vars);
