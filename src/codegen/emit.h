@@ -63,6 +63,10 @@ typedef struct hl_emitter {
   int width;         /* lanes of the VECTOR loop around; 1: none */
   LLVMValueRef mask; /* lanes that are there: <width x i1>; NULL: all */
   int jam;           /* iterations of the jammed loop around; 1: none */
+  const hl_node *jam_var;
+  LLVMValueRef part_start,
+      part_end; /* of the vector loop that comes next, where it is cut; else NULL */
+  const hl_node *lane_var;
   bool has_streamed; /* the function has streaming stores */
   hl_map kernels;    /* functions by key */
   int kernel_count;  /* functions made so far, for names */
@@ -133,6 +137,8 @@ int hl_emit_widest(const hl_emitter *e, const hl_block *block);
 int64_t hl_emit_cost(const hl_block *block);
 bool hl_emit_is_heavy(const hl_emitter *e, const hl_block *block);
 int hl_emit_registers(const hl_emitter *e, const hl_block *block);
+/* The iterations start .. end - 1 of a loop that is no vector loop. */
+void hl_emit_range(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end);
 /* Lane l of `width` is there when start + l < end. */
 LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef end, int width);
 
@@ -140,6 +146,21 @@ LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef e
 void hl_emit_reduce(hl_emitter *e, const hl_node *node);
 void hl_emit_fold(hl_emitter *e, const hl_node *node);
 bool hl_emit_vector_reduce(hl_emitter *e, const hl_node *node); /* false: not one that it can do */
+
+/* emit_jam.c */
+int hl_emit_choose_jam(hl_emitter *e, const hl_loop *loop); /* 1: none */
+/* A load of which the lanes lie far apart and the parts side by side; iterations that make its
+ * square; 0: none */
+bool hl_emit_is_tile(const hl_emitter *e, const hl_node *load, const hl_node *parts,
+                     const hl_node *lanes);
+int hl_emit_tile_size(const hl_emitter *e, hl_element_type type);
+/* Whether a transposing loop is big enough to go block by block; its inner loop. */
+enum { HL_TILE_BLOCK = 128 };
+bool hl_emit_goes_by_blocks(const hl_emitter *e, const hl_loop *loop, int jam);
+const hl_loop *hl_emit_only_vector_loop(const hl_loop *loop);
+/* The grain of a parallel loop, a multiple of its jam. */
+int64_t hl_emit_grain(hl_emitter *e, const hl_loop *loop);
+bool hl_emit_has_tile(const hl_emitter *e, const hl_loop *loop);
 
 /* emit_variance.c: marks what in the loop's body differs between the iterations of its variable. */
 void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);
@@ -156,6 +177,8 @@ hl_str hl_emit_key(hl_emitter *e, const hl_step *step);
 /* emit_prefetch.c: fills e->prefetch for the loads of a parallel loop; the prefetches of one such
  * load. */
 void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel);
+/* Asks for the line `bytes` behind the pointer. */
+void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes);
 void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer);
 
 /* emit_kernel.c: the function of a kernel. */

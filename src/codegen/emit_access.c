@@ -110,9 +110,31 @@ static int load_parts(hl_emitter *e, const hl_node *node)
   return parts;
 }
 
+static bool is_tile(hl_emitter *e, const hl_node *node)
+{
+  return e->width > 1 && e->width == e->jam && !e->mask &&
+         e->jam == hl_emit_tile_size(e, node->access->param->type) &&
+         hl_emit_is_tile(e, node, e->jam_var, e->lane_var);
+}
+
+static void emit_tile(hl_emitter *e, const hl_node *node)
+{
+  hl_value value = {.part_count = e->jam, .is_vector = true, .nan = HL_NAN_MOVED};
+  hl_address at = hl_emit_address(e, node->access, 0);
+  value.parts = HL_ARRAY(e->arena, e->jam, LLVMValueRef);
+  hl_emit_load_tile(e, node->access->param, &at, value.parts);
+  for (int part = 0; part < e->jam; part++)
+    value.parts[part] = from_memory(e, node->access->param->type, value.parts[part]);
+  hl_value_set(e, node, value);
+}
+
 void hl_emit_load(hl_emitter *e, const hl_node *node)
 {
   hl_value value = {.part_count = load_parts(e, node), .nan = HL_NAN_MOVED};
+  if (is_tile(e, node)) {
+    emit_tile(e, node);
+    return;
+  }
   value.parts = HL_ARRAY(e->arena, value.part_count, LLVMValueRef);
   for (int part = 0; part < value.part_count; part++) {
     hl_address at = hl_emit_address(e, node->access, part);
@@ -147,7 +169,7 @@ static void store_part(hl_emitter *e, const hl_node *node, int part, LLVMValueRe
   if (!is_wide)
     store_scalar(e, param, at.pointer, x);
   else
-    hl_emit_store_lanes(e, node, &at, to_memory(e, param->type, x), mask);
+    hl_emit_store_lanes(e, param, &at, to_memory(e, param->type, x), mask);
 }
 
 /* A guard that is one for all lanes is a branch. */
@@ -164,9 +186,43 @@ static void store_guarded(hl_emitter *e, const hl_node *node, int part)
   hl_llvm_if_end(&e->l, &branch);
 }
 
+/* Parts a whole number of registers apart are aligned alike. */
+static bool parts_align(const hl_emitter *e, const hl_access *access, int parts)
+{
+  int64_t stride = 0;
+  for (int i = 0; i < access->term_count && parts > 1; i++) {
+    const hl_term *term = &access->terms[i];
+    if (term->index == e->jam_var)
+      stride = term->stride;
+    else if (e->variance[term->index->id] & HL_VARIES_BY_PART)
+      return false;
+  }
+  return stride * hl_type_bytes(access->param->type) % e->target->vector_bytes == 0;
+}
+
+static bool emit_streaming(hl_emitter *e, const hl_node *node, int parts)
+{
+  const hl_param *param = node->access->param;
+  LLVMValueRef pointers[HL_MAX_JAM], values[HL_MAX_JAM];
+  if (!node->is_streaming || node->operand_count > 1 || e->width == 1)
+    return false;
+  for (int part = 0; part < parts; part++) {
+    hl_address at = hl_emit_address(e, node->access, part);
+    if (!hl_emit_streams(e, node, &at) || !parts_align(e, node->access, parts))
+      return false;
+    LLVMValueRef x = hl_emit_clean(e, node->operands[0], part, e->width);
+    pointers[part] = at.pointer;
+    values[part] = to_memory(e, param->type, x);
+  }
+  hl_emit_store_streaming(e, param, pointers, values, parts);
+  return true;
+}
+
 void hl_emit_store(hl_emitter *e, const hl_node *node)
 {
   int parts = load_parts(e, node);
+  if (emit_streaming(e, node, parts))
+    return;
   for (int part = 0; part < parts; part++) {
     if (node->operand_count > 1)
       store_guarded(e, node, part);

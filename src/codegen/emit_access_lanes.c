@@ -6,6 +6,8 @@
  */
 #include "emit_access.h"
 
+enum { LINE = 64 };
+
 static unsigned element_align(const hl_param *param)
 {
   return (unsigned)hl_type_bytes(param->type);
@@ -131,6 +133,41 @@ static LLVMValueRef load_strided(hl_emitter *e, const hl_param *param, const hl_
   return chunks[0];
 }
 
+/* Tiles: row r is what lane r has for all parts, side by side in memory; transposed, row p is what
+ * part p has for all lanes. */
+
+/* One step of Eklundh's transposition: blocks of d x d off the diagonal change places. */
+static void exchange_blocks(hl_emitter *e, LLVMValueRef *a, LLVMValueRef *b, int n, int d)
+{
+  int upper[HL_MAX_JAM], lower[HL_MAX_JAM];
+  for (int i = 0; i < n; i++) {
+    upper[i] = i & d ? n + i - d : i;
+    lower[i] = i & d ? n + i : i + d;
+  }
+  LLVMValueRef x = hl_llvm_shuffle(&e->l, *a, *b, upper, n);
+  *b = hl_llvm_shuffle(&e->l, *a, *b, lower, n);
+  *a = x;
+}
+
+void hl_emit_load_tile(hl_emitter *e, const hl_param *param, const hl_address *at,
+                       LLVMValueRef *parts)
+{
+  int n = e->jam;
+  LLVMTypeRef type = hl_llvm_memory_type(&e->l, param->type, n);
+  LLVMTypeRef element = hl_llvm_memory_type(&e->l, param->type, 1);
+  for (int i = 0; i < n; i++) {
+    LLVMValueRef offset = hl_llvm_i64(&e->l, i * at->step);
+    LLVMValueRef row = LLVMBuildGEP2(e->l.builder, element, at->pointer, &offset, 1, "");
+    parts[i] = LLVMBuildLoad2(e->l.builder, type, row, "");
+    LLVMSetAlignment(parts[i], element_align(param));
+    hl_emit_prefetch_at(e, row, at->step * HL_TILE_BLOCK * hl_type_bytes(param->type));
+  }
+  for (int d = n / 2; d >= 1; d /= 2)
+    for (int i = 0; i < n; i++)
+      if (!(i & d))
+        exchange_blocks(e, &parts[i], &parts[i + d], n, d);
+}
+
 static bool has_gather(const hl_emitter *e, const hl_param *param)
 {
   return hl_type_bytes(param->type) >= 4 && (e->features->has_avx2 || e->features->has_avx512);
@@ -184,43 +221,43 @@ static LLVMValueRef store_vector(hl_emitter *e, LLVMValueRef x, LLVMValueRef poi
   return store;
 }
 
-/* Whole registers past the caches where the address allows it. It does at all rounds of a loop or
- * at none, so the branch costs nothing. */
-static void store_streaming(hl_emitter *e, LLVMValueRef x, LLVMValueRef pointer, unsigned align)
+/* Lines that are written in pieces would go to memory piece by piece. */
+bool hl_emit_streams(const hl_emitter *e, const hl_node *node, const hl_address *at)
+{
+  int bytes = e->width * hl_type_bytes(node->access->param->type);
+  return node->is_streaming && !e->mask && !at->lanes && at->step == 1 && bytes % LINE == 0 &&
+         e->target->vector_bytes > 0;
+}
+
+/* It is so at all rounds of a loop or at none, so the branch costs nothing. */
+void hl_emit_store_streaming(hl_emitter *e, const hl_param *param, const LLVMValueRef *pointers,
+                             const LLVMValueRef *values, int count)
 {
   LLVMBuilderRef b = e->l.builder;
   unsigned bytes = (unsigned)e->target->vector_bytes;
-  LLVMValueRef place = LLVMBuildPtrToInt(b, pointer, e->l.i64, "");
+  LLVMValueRef place = LLVMBuildPtrToInt(b, pointers[0], e->l.i64, "");
   LLVMValueRef low = LLVMBuildAnd(b, place, hl_llvm_i64(&e->l, bytes - 1), "");
   LLVMValueRef is_aligned = LLVMBuildICmp(b, LLVMIntEQ, low, hl_llvm_i64(&e->l, 0), "");
   hl_llvm_if branch = hl_llvm_if_begin(&e->l, is_aligned);
-  hl_llvm_flag_metadata(&e->l, store_vector(e, x, pointer, bytes), "nontemporal");
+  for (int i = 0; i < count; i++)
+    hl_llvm_flag_metadata(&e->l, store_vector(e, values[i], pointers[i], bytes), "nontemporal");
   hl_llvm_if_else(&e->l, &branch);
-  store_vector(e, x, pointer, align);
+  for (int i = 0; i < count; i++)
+    store_vector(e, values[i], pointers[i], element_align(param));
   hl_llvm_if_end(&e->l, &branch);
   e->has_streamed = true;
 }
 
-static bool streams(const hl_emitter *e, const hl_node *node, const hl_address *at)
-{
-  int bytes = e->width * hl_type_bytes(node->access->param->type);
-  return node->is_streaming && at->step > 0 && bytes % e->target->vector_bytes == 0;
-}
-
-static void store_contiguous(hl_emitter *e, const hl_node *node, const hl_address *at,
+static void store_contiguous(hl_emitter *e, const hl_param *param, const hl_address *at,
                              LLVMValueRef x, LLVMValueRef mask)
 {
-  const hl_param *param = node->access->param;
   LLVMValueRef start = vector_start(e, param, at);
   LLVMValueRef ordered = at->step < 0 ? reverse(e, x) : x;
   if (mask) {
     masked_store(e, ordered, start, element_align(param), at->step < 0 ? reverse(e, mask) : mask);
     return;
   }
-  if (streams(e, node, at))
-    store_streaming(e, ordered, start, element_align(param));
-  else
-    store_vector(e, ordered, start, element_align(param));
+  store_vector(e, ordered, start, element_align(param));
 }
 
 static void store_scatter(hl_emitter *e, const hl_param *param, const hl_address *at,
@@ -233,11 +270,11 @@ static void store_scatter(hl_emitter *e, const hl_param *param, const hl_address
   hl_llvm_intrinsic(&e->l, "llvm.masked.scatter", types, 2, args, 4);
 }
 
-void hl_emit_store_lanes(hl_emitter *e, const hl_node *node, const hl_address *at, LLVMValueRef x,
+void hl_emit_store_lanes(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef x,
                          LLVMValueRef mask)
 {
   if (is_contiguous(at))
-    store_contiguous(e, node, at, x, mask);
+    store_contiguous(e, param, at, x, mask);
   else
-    store_scatter(e, node->access->param, at, x, mask);
+    store_scatter(e, param, at, x, mask);
 }

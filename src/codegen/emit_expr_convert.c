@@ -118,8 +118,8 @@ static LLVMTypeRef half_like(hl_emitter *e, LLVMValueRef x)
   return like(e, LLVMHalfTypeInContext(e->l.context), x);
 }
 
-/* A narrow float as f32: exact. The fence keeps LLVM from comparing and selecting halves in place of the numbers in f32:
- * for a maximum of halves it would call fmaxf. */
+/* A narrow float as f32: exact. The fence keeps LLVM from comparing and selecting halves in place
+ * of the numbers in f32: for a maximum of halves it would call fmaxf. */
 static LLVMValueRef decode(hl_emitter *e, hl_element_type type, LLVMValueRef x)
 {
   if (type != HL_F16 || !e->features->has_f16c)

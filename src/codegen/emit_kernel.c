@@ -208,15 +208,6 @@ static void take_scratch(hl_emitter *e, LLVMValueRef worker)
   }
 }
 
-static void emit_range(hl_emitter *e, const hl_loop *loop, LLVMValueRef begin, LLVMValueRef end)
-{
-  hl_llvm_loop range;
-  hl_llvm_loop_begin(&e->l, e->arena, &range, begin, end, 1, NULL, 0);
-  hl_value_set_scalar(e, loop->vars[0], range.index, HL_NAN_NONE);
-  hl_emit_block(e, &loop->body);
-  hl_llvm_loop_end(&e->l, &range);
-}
-
 static LLVMValueRef emit_body(hl_emitter *e, const hl_loop *loop, const captures *c)
 {
   LLVMValueRef function = add_function(e, "body", body_type(e, c));
@@ -229,7 +220,7 @@ static LLVMValueRef emit_body(hl_emitter *e, const hl_loop *loop, const captures
   }
   take_scratch(e, LLVMGetParam(function, at + 2));
   hl_emit_plan_prefetch(e, loop);
-  emit_range(e, loop, LLVMGetParam(function, at), LLVMGetParam(function, at + 1));
+  hl_emit_range(e, loop, LLVMGetParam(function, at), LLVMGetParam(function, at + 1));
   finish_function(e);
   return function;
 }
@@ -307,8 +298,7 @@ static void call_hook(hl_emitter *e, const hl_loop *loop, LLVMValueRef chunk, co
     LLVMValueRef at = LLVMBuildStructGEP2(e->l.builder, type, context, (unsigned)i, "");
     LLVMBuildStore(e->l.builder, c->values[i], at);
   }
-  LLVMValueRef args[5] = {chunk, context, count,
-                          hl_llvm_i64(&e->l, loop->grain > 0 ? loop->grain : 1),
+  LLVMValueRef args[5] = {chunk, context, count, hl_llvm_i64(&e->l, hl_emit_grain(e, loop)),
                           hl_llvm_int(e->l.i32, (uint64_t)e->program->max_workers)};
   LLVMBuildCall2(e->l.builder, hook_type(e), hook_function(e), args, 5, "");
 }

@@ -110,6 +110,8 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
     return 1;
   int bytes = hl_emit_registers(e, &loop->body) * e->target->vector_bytes;
   int width = bytes / hl_emit_widest(e, &loop->body);
+  if (e->jam > 1 && hl_emit_has_tile(e, loop))
+    width = e->jam;
   width = width > HL_MAX_LANES ? HL_MAX_LANES : width;
   while (width > 1 && width / 2 >= loop->extents[0])
     width /= 2;
@@ -164,6 +166,7 @@ static bool masks_tail(const hl_emitter *e, const hl_loop *loop)
 
 static void set_lane_var(hl_emitter *e, const hl_node *var, LLVMValueRef base)
 {
+  e->lane_var = var;
   hl_value_set_scalar(e, var, base, HL_NAN_NONE);
   e->values[var->id].is_linear = e->width > 1;
   e->values[var->id].step = 1;
@@ -191,12 +194,13 @@ LLVMValueRef hl_emit_tail_mask(hl_emitter *e, LLVMValueRef start, LLVMValueRef e
 }
 
 /* Every round under a mask: a long body then stands there once. */
-static void emit_masked_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef count, int width)
+static void emit_masked_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef start,
+                              LLVMValueRef end, int width)
 {
   hl_llvm_loop rounds;
-  hl_llvm_loop_begin(&e->l, e->arena, &rounds, hl_llvm_i64(&e->l, 0), count, width, NULL, 0);
+  hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, end, width, NULL, 0);
   e->width = width;
-  e->mask = hl_emit_tail_mask(e, rounds.index, count, width);
+  e->mask = hl_emit_tail_mask(e, rounds.index, end, width);
   set_lane_var(e, loop->vars[0], rounds.index);
   hl_emit_block(e, &loop->body);
   e->mask = NULL;
@@ -223,24 +227,26 @@ static bool is_zero(LLVMValueRef x)
   return LLVMIsAConstantInt(x) && LLVMConstIntGetSExtValue(x) == 0;
 }
 
-static void emit_vector_for(hl_emitter *e, const hl_node *node, int width)
+/* A range that starts at a multiple of the width. */
+static void emit_vector_range(hl_emitter *e, const hl_loop *loop, int width, LLVMValueRef start,
+                              LLVMValueRef end)
 {
-  const hl_loop *loop = node->loop;
-  LLVMValueRef count = hl_emit_extent(e, loop, 0), zero = hl_llvm_i64(&e->l, 0);
-  LLVMValueRef whole = LLVMBuildAnd(e->l.builder, count, hl_llvm_i64(&e->l, -width), "");
-  bool has_tail = !is_zero(LLVMBuildSub(e->l.builder, count, whole, ""));
+  LLVMBuilderRef b = e->l.builder;
+  LLVMValueRef whole = LLVMBuildAnd(b, end, hl_llvm_i64(&e->l, -width), "");
+  bool has_tail = !is_zero(LLVMBuildSub(b, end, whole, "")) && loop->extents[0] % width != 0;
+  has_tail = has_tail || (loop->limits && loop->limits[0]);
   if (has_tail && masks_tail(e, loop) && hl_emit_is_heavy(e, &loop->body)) {
-    emit_masked_lanes(e, loop, count, width);
+    emit_masked_lanes(e, loop, start, end, width);
     return;
   }
   if (!is_zero(whole))
-    emit_lanes(e, loop, zero, whole, width);
+    emit_lanes(e, loop, start, whole, width);
   if (!has_tail)
     return;
   if (masks_tail(e, loop))
-    emit_masked_round(e, loop, whole, count, width);
+    emit_masked_round(e, loop, whole, end, width);
   else
-    emit_lanes(e, loop, whole, count, 1);
+    emit_lanes(e, loop, whole, end, 1);
 }
 
 /* Serial loops, `step` iterations a round. */
@@ -253,28 +259,49 @@ static void set_part_var(hl_emitter *e, const hl_node *var, LLVMValueRef base, i
   hl_value_set(e, var, value);
 }
 
+static void emit_round(hl_emitter *e, const hl_loop *loop, LLVMValueRef index, int jam)
+{
+  int outer_jam = e->jam;
+  const hl_node *outer_var = e->jam_var;
+  if (jam > 1) {
+    e->jam = jam;
+    e->jam_var = loop->vars[0];
+  }
+  set_part_var(e, loop->vars[0], index, jam);
+  hl_emit_block(e, &loop->body);
+  e->jam = outer_jam;
+  e->jam_var = outer_var;
+}
+
 static void emit_rounds(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end,
                         int jam)
 {
-  int outer_jam = e->jam;
   hl_llvm_loop rounds;
   hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, end, jam, NULL, 0);
-  if (jam > 1)
-    e->jam = jam;
-  set_part_var(e, loop->vars[0], rounds.index, jam);
-  hl_emit_block(e, &loop->body);
-  e->jam = outer_jam;
+  emit_round(e, loop, rounds.index, jam);
   hl_llvm_loop_end(&e->l, &rounds);
 }
 
-static int choose_jam(hl_emitter *e, const hl_loop *loop)
+/* Transposes go over blocks: what one iteration reads lies in as many pages as the inner loop has
+ * rounds, so the inner loop is cut and the pages serve all iterations of the chunk before the next
+ * ones come. */
+static void emit_blocks(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end,
+                        int jam)
 {
-  if (loop->jam < 2 || e->options->opt_level < 2 || e->jam > 1 || loop->extents[0] < loop->jam)
-    return 1;
-  hl_emit_variance(e, loop, HL_VARIES_BY_PART);
-  if (hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_PART, true))
-    return 1;
-  return loop->jam > HL_MAX_JAM ? HL_MAX_JAM : loop->jam;
+  const hl_loop *inner = hl_emit_only_vector_loop(loop);
+  hl_llvm_loop blocks;
+  LLVMValueRef count = hl_emit_extent(e, inner, 0), outer_start = e->part_start,
+               outer_end = e->part_end;
+  hl_llvm_loop_begin(&e->l, e->arena, &blocks, hl_llvm_i64(&e->l, 0), count, HL_TILE_BLOCK, NULL,
+                     0);
+  LLVMValueRef next =
+      LLVMBuildAdd(e->l.builder, blocks.index, hl_llvm_i64(&e->l, HL_TILE_BLOCK), "");
+  e->part_start = blocks.index;
+  e->part_end = hl_llvm_call2(&e->l, "llvm.smin", next, count);
+  emit_rounds(e, loop, start, end, jam);
+  e->part_start = outer_start;
+  e->part_end = outer_end;
+  hl_llvm_loop_end(&e->l, &blocks);
 }
 
 static void emit_unrolled_for(hl_emitter *e, const hl_loop *loop)
@@ -285,24 +312,42 @@ static void emit_unrolled_for(hl_emitter *e, const hl_loop *loop)
   }
 }
 
-static void emit_serial_for(hl_emitter *e, const hl_node *node)
+/* Ranges of a parallel loop begin and, but for the last, end at multiples of its grain, and so of
+ * its jam. */
+void hl_emit_range(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end)
 {
-  const hl_loop *loop = node->loop;
-  int jam = choose_jam(e, loop);
-  if (jam == 1 && hl_nest_unrolls(e, loop, 8)) {
-    emit_unrolled_for(e, loop);
-    return;
-  }
-  LLVMValueRef count = hl_emit_extent(e, loop, 0), zero = hl_llvm_i64(&e->l, 0);
+  LLVMBuilderRef b = e->l.builder;
+  int jam = hl_emit_choose_jam(e, loop);
   if (jam == 1) {
-    emit_rounds(e, loop, zero, count, 1);
+    emit_rounds(e, loop, start, end, 1);
     return;
   }
-  LLVMValueRef rest = LLVMBuildURem(e->l.builder, count, hl_llvm_i64(&e->l, jam), "");
-  LLVMValueRef whole = LLVMBuildSub(e->l.builder, count, rest, "");
-  emit_rounds(e, loop, zero, whole, jam);
-  if (!is_zero(rest))
-    emit_rounds(e, loop, whole, count, 1);
+  bool is_whole = loop->extents[0] % jam == 0 && !(loop->limits && loop->limits[0]);
+  LLVMValueRef count = LLVMBuildSub(b, end, start, "");
+  LLVMValueRef rest = LLVMBuildURem(b, count, hl_llvm_i64(&e->l, jam), "");
+  LLVMValueRef whole = is_whole ? end : LLVMBuildSub(b, end, rest, "");
+  if (hl_emit_goes_by_blocks(e, loop, jam))
+    emit_blocks(e, loop, start, whole, jam);
+  else
+    emit_rounds(e, loop, start, whole, jam);
+  if (!is_whole)
+    emit_rounds(e, loop, whole, end, 1);
+}
+
+static void emit_serial_for(hl_emitter *e, const hl_loop *loop)
+{
+  if (loop->jam < 2 && hl_nest_unrolls(e, loop, 8))
+    emit_unrolled_for(e, loop);
+  else
+    hl_emit_range(e, loop, hl_llvm_i64(&e->l, 0), hl_emit_extent(e, loop, 0));
+}
+
+static void emit_vector_for(hl_emitter *e, const hl_loop *loop, int width)
+{
+  LLVMValueRef start = e->part_start ? e->part_start : hl_llvm_i64(&e->l, 0);
+  LLVMValueRef end = e->part_end ? e->part_end : hl_emit_extent(e, loop, 0);
+  e->part_start = e->part_end = NULL;
+  emit_vector_range(e, loop, width, start, end);
 }
 
 static void emit_for(hl_emitter *e, const hl_node *node)
@@ -316,9 +361,9 @@ static void emit_for(hl_emitter *e, const hl_node *node)
   }
   int width = loop->mode == HL_MODE_VECTOR ? choose_width(e, loop) : 1;
   if (width > 1)
-    emit_vector_for(e, node, width);
+    emit_vector_for(e, loop, width);
   else
-    emit_serial_for(e, node);
+    emit_serial_for(e, loop);
 }
 
 /* Branches. */

@@ -84,17 +84,22 @@ void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel)
   choose(&r);
 }
 
+void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes)
+{
+  LLVMTypeRef type = e->l.ptr;
+  LLVMValueRef offset = hl_llvm_i64(&e->l, bytes);
+  LLVMValueRef args[4] = {LLVMBuildGEP2(e->l.builder, e->l.i8, pointer, &offset, 1, ""),
+                          hl_llvm_int(e->l.i32, 0), hl_llvm_int(e->l.i32, 2),
+                          hl_llvm_int(e->l.i32, 1)};
+  if (e->target->family == HL_FAMILY_X86_64)
+    hl_llvm_intrinsic(&e->l, "llvm.prefetch", &type, 1, args, 4);
+}
+
 /* One instruction for each cache line of the vector. */
 void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer)
 {
   enum { LINE = 64 };
   int64_t step = e->prefetch[load->id], bytes = hl_type_bytes(load->access->param->type);
-  for (int64_t at = 0; step && at < e->width * bytes; at += LINE) {
-    LLVMTypeRef type = e->l.ptr;
-    LLVMValueRef next = hl_llvm_i64(&e->l, step * bytes + at);
-    LLVMValueRef args[4] = {LLVMBuildGEP2(e->l.builder, e->l.i8, pointer, &next, 1, ""),
-                            hl_llvm_int(e->l.i32, 0), hl_llvm_int(e->l.i32, 2),
-                            hl_llvm_int(e->l.i32, 1)};
-    hl_llvm_intrinsic(&e->l, "llvm.prefetch", &type, 1, args, 4);
-  }
+  for (int64_t at = 0; step && at < e->width * bytes; at += LINE)
+    hl_emit_prefetch_at(e, pointer, step * bytes + at);
 }

@@ -198,6 +198,7 @@ static void emit_round(rows *r, LLVMValueRef index)
   hl_emitter *e = r->e;
   const hl_node *var = r->loop->vars[r->loop->var_count - 1];
   e->width = r->width;
+  e->lane_var = var;
   hl_value_set_scalar(e, var, index, HL_NAN_NONE);
   e->values[var->id].is_linear = true;
   e->values[var->id].step = 1;

@@ -358,6 +358,27 @@ typedef struct loop_case {
 #define LARGE_SIZES "12288 65536 65537 70001"
 
 static const loop_case loop_cases[] = {
+    {"16 40 300", "kernel t(in %x: f32[N,N], in %w: f64[N,N], in %s: s32[N,N], out %y: f32[N,N], "
+                  "out %z: f64[N,N], out %r: s32[N,N])\n"
+                  "  parallel i in 0..N grain 5\n"
+                  "    vector j in 0..N: %y[i,j] :=! %x[j,i] + %x[i,j]\n"
+                  "  parallel i in 0..N\n"
+                  "    vector j in 0..N: %z[i,j] := %w[M-j,i]\n"
+                  "  for i in 0..N jam 8\n"
+                  "    vector j in 0..N: %r[i,j] := %s[j,i]\n"},
+    {"2048", "kernel t(in %x: f32[300,N], out %y: f32[N,300])\n"
+             "  parallel i in 0..N\n"
+             "    vector j in 0..300: %y[i,j] := %x[j,i] * 2.0\n"},
+    {"5 64 70", "kernel t(in %x: f32[N,40], in %w: f32[40,N], in %b: f32[N,N,6], out %y: f32[N,N], "
+                "out %z: f32[N,N])\n"
+                "  parallel i in 0..N grain 3\n"
+                "    vector j in 0..N\n"
+                "      s = dot k in 0..40: %x[i,k], %w[k,j]\n"
+                "      %y[i,j] := max(s, 0.0)\n"
+                "  parallel i in 0..N\n"
+                "    vector j in 0..N\n"
+                "      s = dot k in 0..6: %b[i,j,k], %w[k,j]\n"
+                "      %z[i,j] := s\n"},
     {"5 64 100 333", "kernel t(in %x: f32[N,6], in %n: s64[N], in %k: s32[N], out %y: f32[N,6], "
                      "out %z: s64[4,N], out %w: f32[N], out "
                      "%q: pred[3,N], out %u: f64[N])\n"

@@ -1,0 +1,176 @@
+/* emit_jam.c - how many iterations of a loop run interleaved.
+ *
+ * Lowering may say so (jam). Where it does not, two kinds of bodies ask for it:
+ *   dot        a vector of columns times a row: several rows use what is loaded of the columns once
+ *   transpose  a vector of lanes that lie far apart, while the next iteration's lie beside them: a
+ * square of both is loaded by whole vectors and transposed in registers (emit_access_lanes.c)
+ */
+#include "emit_reduce.h"
+
+static int64_t stride_of(const hl_access *access, const hl_node *index)
+{
+  for (int i = 0; i < access->term_count; i++)
+    if (access->terms[i].index == index)
+      return access->terms[i].stride;
+  return 0;
+}
+
+static bool varies(const hl_emitter *e, const hl_node *node, uint8_t bit)
+{
+  return e->variance[node->id] & bit;
+}
+
+/* Every index but `var` is one for all parts. */
+static bool varies_by_var_alone(const hl_emitter *e, const hl_access *access, const hl_node *var)
+{
+  for (int i = 0; i < access->term_count; i++)
+    if (access->terms[i].index != var && varies(e, access->terms[i].index, HL_VARIES_BY_PART))
+      return false;
+  return true;
+}
+
+int hl_emit_tile_size(const hl_emitter *e, hl_element_type type)
+{
+  int bytes = hl_type_bytes(type), lanes = e->target->vector_bytes / bytes;
+  return lanes < 4 ? 0 : lanes > HL_MAX_JAM ? HL_MAX_JAM : lanes;
+}
+
+bool hl_emit_is_tile(const hl_emitter *e, const hl_node *load, const hl_node *parts,
+                     const hl_node *lanes)
+{
+  const hl_access *access = load->access;
+  int64_t step = stride_of(access, lanes);
+  return load->operand_count == 0 && (step > 1 || step < -1) && stride_of(access, parts) == 1 &&
+         varies_by_var_alone(e, access, parts) && hl_type_bytes(access->param->type) >= 4;
+}
+
+/* A search through the body of a loop whose iterations might be interleaved. */
+typedef struct search {
+  hl_emitter *e;
+  const hl_node *var;
+  int tile;        /* iterations that a transpose wants */
+  bool has_dot;    /* with an operand that all iterations share */
+  bool is_private; /* no iteration stores where another stores or loads */
+} search;
+
+static bool is_stored(const hl_param *param)
+{
+  return param->direction != HL_PARAM_IN;
+}
+
+static void look_at_access(search *s, const hl_node *node, const hl_node *lanes)
+{
+  const hl_access *access = node->access;
+  if (is_stored(access->param))
+    s->is_private = s->is_private && node->op == HL_LOOP_STORE &&
+                    access->param->direction == HL_PARAM_OUT && stride_of(access, s->var) != 0;
+  else if (node->op == HL_LOOP_LOAD && lanes && hl_emit_is_tile(s->e, node, s->var, lanes))
+    s->tile = hl_emit_tile_size(s->e, access->param->type);
+}
+
+static void look_at_dot(search *s, const hl_loop *loop)
+{
+  for (int i = 0; i < loop->result_count; i++) {
+    int at = hl_first_yield(loop, i);
+    if (loop->combiners[i].order == HL_ORDER_DOT)
+      s->has_dot = s->has_dot || !varies(s->e, loop->yields[at], HL_VARIES_BY_PART) ||
+                   !varies(s->e, loop->yields[at + 1], HL_VARIES_BY_PART);
+  }
+}
+
+static void look(search *s, const hl_block *block, const hl_node *lanes)
+{
+  for (const hl_node *node = block->first; node; node = node->next) {
+    switch (node->op) {
+    case HL_LOOP_LOAD:
+    case HL_LOOP_STORE:
+      look_at_access(s, node, lanes);
+      break;
+    case HL_LOOP_REDUCE:
+      if (lanes)
+        look_at_dot(s, node->loop);
+      look(s, &node->loop->body, NULL);
+      break;
+    case HL_LOOP_FOR:
+      look(s, &node->loop->body, node->loop->mode == HL_MODE_VECTOR ? node->loop->vars[0] : NULL);
+      break;
+    case HL_LOOP_FOLD:
+      look(s, &node->loop->body, NULL);
+      break;
+    case HL_LOOP_IF:
+      s->is_private = false;
+      break;
+    default:
+      break;
+    }
+  }
+}
+
+/* As many rows as registers hold, but enough rounds for the threads to share. */
+static int rows_of_dot(const hl_emitter *e, const hl_loop *loop)
+{
+  bool is_long = loop->extents[0] >= 64;
+  return e->features->has_avx512 && is_long ? 8 : 4;
+}
+
+static int wanted_jam(hl_emitter *e, const hl_loop *loop)
+{
+  search s = {.e = e, .var = loop->vars[0], .is_private = true};
+  if (loop->jam > 1)
+    return loop->jam > HL_MAX_JAM ? HL_MAX_JAM : loop->jam;
+  if (loop->mode == HL_MODE_SERIAL)
+    return 1;
+  look(&s, &loop->body, NULL);
+  if (!s.is_private)
+    return 1;
+  return s.tile ? s.tile : s.has_dot ? rows_of_dot(e, loop) : 1;
+}
+
+int hl_emit_choose_jam(hl_emitter *e, const hl_loop *loop)
+{
+  if (e->options->opt_level < 2 || e->target->vector_bytes == 0 || e->jam > 1 || e->width > 1)
+    return 1;
+  hl_emit_variance(e, loop, HL_VARIES_BY_PART);
+  int jam = wanted_jam(e, loop);
+  if (loop->extents[0] < jam || hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_PART, true))
+    return 1;
+  return jam;
+}
+
+/* Whether a vector loop in the jammed loop around loads a tile: then its width is the tile's. */
+bool hl_emit_has_tile(const hl_emitter *e, const hl_loop *loop)
+{
+  for (const hl_node *node = loop->body.first; node; node = node->next)
+    if (node->op == HL_LOOP_LOAD && e->jam == hl_emit_tile_size(e, node->access->param->type) &&
+        hl_emit_is_tile(e, node, e->jam_var, loop->vars[0]))
+      return true;
+  return false;
+}
+
+const hl_loop *hl_emit_only_vector_loop(const hl_loop *loop)
+{
+  const hl_node *node = loop->body.first;
+  while (node && node->op == HL_LOOP_CONST)
+    node = node->next;
+  bool is_it = node && !node->next && node->op == HL_LOOP_FOR && node->loop->mode == HL_MODE_VECTOR;
+  return is_it ? node->loop : NULL;
+}
+
+bool hl_emit_goes_by_blocks(const hl_emitter *e, const hl_loop *loop, int jam)
+{
+  const hl_loop *inner = hl_emit_only_vector_loop(loop);
+  if (!inner || inner->extents[0] < 2 * HL_TILE_BLOCK || loop->extents[0] < 8 * HL_TILE_BLOCK)
+    return false;
+  for (const hl_node *node = inner->body.first; node; node = node->next)
+    if (node->op == HL_LOOP_LOAD && jam == hl_emit_tile_size(e, node->access->param->type) &&
+        hl_emit_is_tile(e, node, loop->vars[0], inner->vars[0]))
+      return true;
+  return false;
+}
+
+int64_t hl_emit_grain(hl_emitter *e, const hl_loop *loop)
+{
+  int64_t grain = loop->grain > 0 ? loop->grain : 1, jam = hl_emit_choose_jam(e, loop);
+  int64_t unit = hl_emit_goes_by_blocks(e, loop, (int)jam) ? HL_TILE_BLOCK : jam;
+  return (grain + unit - 1) / unit * unit;
+}
