@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_CACHE_BYTES = 32 << 20, DEFAULT_WORKERS = 16 };
+/* Kernels that touch more than the last cache stream their stores. One size for all: what a guest system says of its L3 is often
+ * the host's, and the same input has to give the same object on every machine. */
+enum { CACHE_BYTES = 32 << 20, DEFAULT_WORKERS = 16 };
 
 void hl_session_open(hl_session *s, hl_guard *guard, const hl_session_options *options)
 {
@@ -225,14 +227,6 @@ bool hl_session_optimize(hl_session *s, const hl_pass_id *passes, int count)
                               s->diag.last->text));
 }
 
-/* Kernels that touch more than the last cache stream their stores; a portable target has a size
- * that many machines have. */
-static int64_t cache_bytes(const hl_target_info *target)
-{
-  long size = target->is_native_cpu ? sysconf(_SC_LEVEL3_CACHE_SIZE) : 0;
-  return size > 0 ? size : DEFAULT_CACHE_BYTES;
-}
-
 /* -O0 is scalar code for reading and stepping through: no threads. */
 static int max_workers(const hl_session *s)
 {
@@ -251,7 +245,7 @@ bool hl_session_lower(hl_session *s)
     return fail(s, HL_FAULT_OPTION, error);
   hl_lower_options options = {.opt_level = s->options.code.opt_level,
                               .max_workers = max_workers(s),
-                              .cache_bytes = cache_bytes(&s->target)};
+                              .cache_bytes = CACHE_BYTES};
   s->symbol = s->options.name ? s->options.name : hl_c_name(s->arena, s->diag.source->name);
   s->program = hl_lower(s->arena, s->module, &options);
   tell_time(s, "lower", start);
