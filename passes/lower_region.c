@@ -120,3 +120,14 @@ hl_opcode hl_sum_or_product(const hl_computation *region, hl_element_type type)
   hl_opcode opcode = hl_region_binary(region, NULL);
   return opcode == HL_OP_ADD || opcode == HL_OP_MULTIPLY ? opcode : HL_OP_COUNT;
 }
+
+bool hl_is_plain_number(const hl_instruction *ins)
+{
+  while (ins->opcode == HL_OP_BROADCAST || ins->opcode == HL_OP_RESHAPE)
+    ins = ins->operands[0];
+  if (ins->opcode != HL_OP_CONSTANT || !hl_is_float(ins->shape->element_type) ||
+      !hl_literal_is_splat(ins->literal))
+    return false;
+  double value = hl_float_decode(ins->shape->element_type, hl_literal_get_bits(ins->literal, 0));
+  return value == value;
+}

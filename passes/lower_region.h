@@ -46,4 +46,7 @@ hl_value hl_pull_if(hl_puller *p, hl_node *inside, const hl_instruction *operand
  * for all others (rules 6, 7). */
 hl_opcode hl_sum_or_product(const hl_computation *region, hl_element_type type);
 
+/* Whether all elements are one real constant that is no NaN. */
+bool hl_is_plain_number(const hl_instruction *ins);
+
 #endif

@@ -237,17 +237,6 @@ static bool uses_tables(const scatter *s)
          s->windows * s->window_elements / MANY_UPDATES >= hl_shape_elements(s->to);
 }
 
-/* Whether no element can be a NaN whose bits have to stay. */
-static bool is_plain_number(const hl_instruction *ins)
-{
-  while (ins->opcode == HL_OP_BROADCAST || ins->opcode == HL_OP_RESHAPE)
-    ins = ins->operands[0];
-  if (ins->opcode != HL_OP_CONSTANT || !hl_literal_is_splat(ins->literal))
-    return false;
-  double value = hl_float_decode(ins->shape->element_type, hl_literal_get_bits(ins->literal, 0));
-  return value == value;
-}
-
 static void fill(hl_puller *p, hl_buffer *buffer, int64_t count, hl_node *value)
 {
   hl_index i;
@@ -262,7 +251,7 @@ static void make_tables(hl_puller *p, scatter *s)
   int64_t n = hl_shape_elements(s->to);
   s->tables = hl_new_work_buffer(p, "tables", wide, TABLES * n, false);
   fill(p, s->tables, TABLES * n, hl_put_float(p, wide, -0.0));
-  if (is_plain_number(s->ins->operands[0]))
+  if (hl_is_plain_number(s->ins->operands[0]))
     return;
   s->reached = hl_new_work_buffer(p, "reached", HL_PRED, n, false);
   fill(p, s->reached, n, hl_put_int(p, HL_PRED, 0));
