@@ -87,6 +87,33 @@ for file in *.hlo; do
   try compiles "$file"
 done
 
+# ---- the tour of README.md: what it shows is what happens ----
+
+# The indented block whose first line begins with this text, without the indentation.
+block() {
+  awk -v first="$1" '
+    /^    / { if (!inside) { inside = 1; wanted = index($0, "    " first) == 1 } }
+    /^[^ ]/ { inside = 0 }
+    inside && wanted { sub(/^    /, ""); print }' "$source/README.md"
+}
+# What the block says that its first line, a command, prints.
+printed() {
+  block "\$ $1" | sed 1d
+}
+tour() {
+  rm -rf tour && mkdir tour && cd tour || return 1
+  block 'HloModule bias_add' >bias_add.hlo
+  block '#include "bias_add.h"' >main.c
+  hlo-lite check bias_add.hlo 2>said && return 1
+  printed 'hlo-lite check bias_add.hlo' | diff -B - said || return 1
+  sed -i 's/add(x, bias)/&, broadcast_dimensions={1}/' bias_add.hlo
+  hlo-lite compile bias_add.hlo --emit=loops | sed -n '/^kernel/,/^$/p' >said
+  printed 'hlo-lite compile bias_add.hlo --emit=loops' | diff -B - said || return 1
+  hlo-lite compile bias_add.hlo && build a.out main.c bias_add.o && ./a.out >said || return 1
+  printed 'hlo-lite compile bias_add.hlo && cc main.c bias_add.o && ./a.out' | diff -B - said
+}
+try tour
+
 # ---- objects ----
 
 undefined_without_threads() {
