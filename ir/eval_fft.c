@@ -1,11 +1,15 @@
 /* eval_fft - fft (numerics rule 14), along one dimension after the other, the last first.
  *
- * A transform of n points with a smallest prime factor p <= 31 is p transforms of n/p points (every
- * p-th element each), then X[k + q n/p] = sum over r of F_r[k] * w(r (k + q n/p) / n),   r = 0, 1,
- * ..., p - 1, where w(t) = exp(-2 pi i t), correctly rounded. Multiples of a quarter turn swap and
- * negate; all other products are complex multiplies, and sums begin with the term of r = 0. A
- * length that is a larger prime is done by Bluestein's convolution on the next power of two that is
- * at least 2 n - 1. Inverse transforms conjugate w and divide by n at the end. */
+ * A transform of n points is p transforms of n / p = m points, of every p-th element each: F_0 to F_(p-1). p is 4 where it divides n, else
+ * the smallest prime factor up to 31. With w(t) = exp(-2 pi i t), parts correctly rounded and zeros positive:
+ *   t_r = F_r[k] * w(r k / n), a complex multiply (none for r = 0 or m = 1);  X[k + q m] = sum over r of t_r * w(r q / p), which is
+ *   p = 2:  t_0 + t_1, t_0 - t_1
+ *   p = 4:  a = t_0 + t_2, b = t_0 - t_2, c = t_1 + t_3, d = t_1 - t_3: a + c, b - i d, a - c, b + i d
+ *   p odd:  s_r = t_r + t_(p-r), d_r = t_r - t_(p-r) for r up to (p - 1) / 2; X_0 = t_0 + s_1 + s_2 + ...
+ *           M = t_0, then M = fma(cos(2 pi r q / p), s_r, M); E = sin(2 pi q / p) * d_1, then E = fma(sin(2 pi r q / p), d_r, E),
+ *           r ascending; X_q = M - i E, X_(p-q) = M + i E
+ * A length without such a factor is done by Bluestein's convolution on the next power of two that is at least 2 n - 1. Inverse
+ * transforms conjugate w, exchange +i and -i, and divide by n at the end. */
 #include "eval_complex.h"
 
 #include <math.h>
@@ -82,16 +86,8 @@ static pair root_of_unity(hl_element_type part, int64_t k, int64_t n)
   double s = rest ? rounded(part, series(angle, true)) : 0,
          c = rest ? rounded(part, series(angle, false)) : 1;
   double cosine = is_mirrored ? s : c, sine = is_mirrored ? c : s;
-  switch (quarter) {
-  case 0:
-    return (pair){cosine, -sine};
-  case 1:
-    return (pair){-sine, -cosine};
-  case 2:
-    return (pair){-cosine, sine};
-  default:
-    return (pair){sine, cosine};
-  }
+  const pair roots[4] = {{cosine, -sine}, {-sine, -cosine}, {-cosine, sine}, {sine, cosine}};
+  return (pair){roots[quarter].re + 0, roots[quarter].im + 0}; /* + 0: no minus zero */
 }
 
 /* ---- transforms ---- */
@@ -112,28 +108,108 @@ static transform transform_of(hl_eval *e, hl_element_type part, bool is_inverse,
   return t;
 }
 
+static pair conjugate(pair x)
+{
+  return (pair){x.re, x.im == 0 ? x.im : -x.im};
+}
+
 /* x * w(k / n), n a divisor of the whole length. */
 static pair turned(const transform *t, pair x, int64_t k, int64_t n)
 {
-  k %= n;
-  if (t->is_inverse && k)
-    k = n - k;
-  if (4 * k % n == 0)
-    switch (4 * k / n) {
-    case 0:
-      return x;
-    case 1:
-      return (pair){x.im, -x.re};
-    case 2:
-      return (pair){-x.re, -x.im};
-    default:
-      return (pair){-x.im, x.re};
-    }
-  return hl_complex_multiply(t->part, x, t->roots[t->n / n * k]);
+  pair root = t->roots[t->n / n * (k % n)];
+  return hl_complex_multiply(t->part, x, t->is_inverse ? conjugate(root) : root);
 }
 
-static int64_t smallest_factor(int64_t n)
+static double to_part(hl_element_type part, double x)
 {
+  return part == HL_F64 ? x : (double)(float)x;
+}
+
+static pair plus(const transform *t, pair x, pair y)
+{
+  return hl_complex_add(t->part, x, y);
+}
+
+static pair minus(const transform *t, pair x, pair y)
+{
+  return (pair){to_part(t->part, x.re - y.re), to_part(t->part, x.im - y.im)};
+}
+
+/* x - i y; x + i y in inverse transforms. */
+static pair minus_i(const transform *t, pair x, pair y)
+{
+  double sign = t->is_inverse ? -1 : 1;
+  return (pair){to_part(t->part, x.re + sign * y.im), to_part(t->part, x.im - sign * y.re)};
+}
+
+static pair plus_i(const transform *t, pair x, pair y)
+{
+  return minus_i(t, x, (pair){-y.re, -y.im});
+}
+
+static double fused(hl_element_type part, double x, double y, double z)
+{
+  return part == HL_F64 ? fma(x, y, z) : (double)fmaf((float)x, (float)y, (float)z);
+}
+
+static pair fused_pair(hl_element_type part, double x, pair y, pair z)
+{
+  return (pair){fused(part, x, y.re, z.re), fused(part, x, y.im, z.im)};
+}
+
+enum { MOST_POINTS = LARGEST_FACTOR };
+
+/* The transforms of p points in place. */
+static void butterfly_4(const transform *t, pair *x)
+{
+  pair a = plus(t, x[0], x[2]), b = minus(t, x[0], x[2]);
+  pair c = plus(t, x[1], x[3]), d = minus(t, x[1], x[3]);
+  x[0] = plus(t, a, c);
+  x[1] = minus_i(t, b, d);
+  x[2] = minus(t, a, c);
+  x[3] = plus_i(t, b, d);
+}
+
+static void butterfly_odd(const transform *t, int64_t p, pair *x)
+{
+  pair s[MOST_POINTS], d[MOST_POINTS], first = x[0], total = first;
+  int64_t half = (p - 1) / 2;
+  for (int64_t r = 1; r <= half; r++) {
+    s[r] = plus(t, x[r], x[p - r]);
+    d[r] = minus(t, x[r], x[p - r]);
+    total = plus(t, total, s[r]);
+  }
+  x[0] = total;
+  for (int64_t q = 1; q <= half; q++) {
+    pair m = first, e = {0, 0};
+    for (int64_t r = 1; r <= half; r++) {
+      pair w = root_of_unity(t->part, r * q % p, p); /* cos, -sin */
+      m = fused_pair(t->part, w.re, s[r], m);
+      e = r == 1 ? (pair){to_part(t->part, -w.im * d[r].re), to_part(t->part, -w.im * d[r].im)}
+                 : fused_pair(t->part, -w.im, d[r], e);
+    }
+    x[q] = minus_i(t, m, e);
+    x[p - q] = plus_i(t, m, e);
+  }
+}
+
+static void butterfly(const transform *t, int64_t p, pair *x)
+{
+  if (p == 4) {
+    butterfly_4(t, x);
+  } else if (p == 2) {
+    pair difference = minus(t, x[0], x[1]);
+    x[0] = plus(t, x[0], x[1]);
+    x[1] = difference;
+  } else {
+    butterfly_odd(t, p, x);
+  }
+}
+
+static int64_t factor_of(int64_t n)
+{
+  if (n % 4 == 0)
+    return 4;
   for (int64_t p = 2; p <= LARGEST_FACTOR; p++)
     if (n % p == 0)
       return p;
@@ -145,7 +221,8 @@ static void bluestein(const transform *t, const pair *x, int64_t stride, int64_t
 /* out[0..n) = the transform of x[0], x[stride], ... Recursion is as deep as n has factors. */
 static void run(const transform *t, const pair *x, int64_t stride, int64_t n, pair *out)
 {
-  int64_t p = smallest_factor(n), m = n / p;
+  int64_t p = factor_of(n), m = n / p;
+  pair points[MOST_POINTS];
   if (n == 1) {
     out[0] = x[0];
     return;
@@ -157,11 +234,12 @@ static void run(const transform *t, const pair *x, int64_t stride, int64_t n, pa
   pair *parts = hl_eval_scratch(t->e, n, sizeof *parts);
   for (int64_t r = 0; r < p; r++)
     run(t, x + r * stride, stride * p, m, parts + r * m);
-  for (int64_t k = 0; k < n; k++) {
-    pair total = parts[k % m];
-    for (int64_t r = 1; r < p; r++)
-      total = hl_complex_add(t->part, total, turned(t, parts[r * m + k % m], r * k, n));
-    out[k] = total;
+  for (int64_t k = 0; k < m; k++) {
+    for (int64_t r = 0; r < p; r++)
+      points[r] = r && m > 1 ? turned(t, parts[r * m + k], r * k, n) : parts[r * m + k];
+    butterfly(t, p, points);
+    for (int64_t q = 0; q < p; q++)
+      out[k + q * m] = points[q];
   }
   hl_eval_drop(t->e, parts);
 }
@@ -200,18 +278,19 @@ static void convolve(const transform *t, int64_t m, pair *a, const pair *b)
   hl_eval_drop(t->e, forward.roots);
 }
 
-/* With c_k = w(k^2 / 2n): X_k = c_k * sum over j of (x_j c_j) conj(c_{k-j}). */
+/* With c_k = w(k^2 / 2n): X_k = c_k * sum over j of (x_j c_j) conj(c_{k-j}); the sum is the inverse transform of the product of
+ * two transforms. */
 static void bluestein(const transform *t, const pair *x, int64_t stride, int64_t n, pair *out)
 {
   int64_t m = 1;
   while (m < 2 * n - 1)
     m *= 2;
-  transform chirp = transform_of(t->e, t->part, t->is_inverse, 2 * n), opposite = chirp;
+  transform chirp = transform_of(t->e, t->part, t->is_inverse, 2 * n);
   pair *a = hl_eval_scratch(t->e, m, sizeof *a), *b = hl_eval_scratch(t->e, m, sizeof *b);
-  opposite.is_inverse = !t->is_inverse;
   for (int64_t k = 0; k < n; k++) {
-    a[k] = turned(&chirp, x[k * stride], square_mod(k, n), 2 * n);
-    b[k] = turned(&opposite, (pair){1, 0}, square_mod(k, n), 2 * n);
+    int64_t place = square_mod(k, n);
+    a[k] = turned(&chirp, x[k * stride], place, 2 * n);
+    b[k] = t->is_inverse ? chirp.roots[place] : conjugate(chirp.roots[place]);
     b[k ? m - k : 0] = b[k];
   }
   convolve(t, m, a, b);

@@ -127,17 +127,28 @@ static void vectorize_reduces(hl_block *block)
   }
 }
 
+typedef struct row_search {
+  const hl_node *var;
+  bool is_found;
+} row_search;
+
 static void find_row(void *user, hl_node *node)
 {
-  *(bool *)user |= node->op == HL_LOOP_STORE && node->access->param->direction == HL_PARAM_SCRATCH;
+  row_search *s = user;
+  if (node->op != HL_LOOP_STORE || node->access->param->direction != HL_PARAM_SCRATCH)
+    return;
+  bool is_apart = false;
+  for (int i = 0; i < node->access->term_count; i++)
+    is_apart |= node->access->terms[i].index == s->var;
+  s->is_found |= !is_apart;
 }
 
 /* Whether iterations share a row of scratch: then they cannot run at the same time. */
-static bool keeps_row(hl_block *block)
+static bool keeps_row(hl_loop *loop)
 {
-  bool found = false;
-  hl_block_walk(block, find_row, &found);
-  return found;
+  row_search s = {loop->vars[0], false};
+  hl_block_walk(&loop->body, find_row, &s);
+  return s.is_found;
 }
 
 static int64_t longest_reduce(const hl_block *block)
@@ -154,7 +165,7 @@ static void vectorize_inner(hl_node *node)
 {
   hl_loop *loop = node->loop;
   bool along_reduces = all_inner_suit(&loop->body) && longest_reduce(&loop->body) >= 64;
-  if (loop->extents[0] >= 4 && !along_reduces && !keeps_row(&loop->body))
+  if (loop->extents[0] >= 4 && !along_reduces && !keeps_row(loop))
     loop->mode = HL_MODE_VECTOR;
   else
     vectorize_reduces(&loop->body);
