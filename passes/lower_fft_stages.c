@@ -16,15 +16,6 @@ enum { ENOUGH_LANES = 16, MOST_PER_WORKER = 1 << 15, LARGEST_FACTOR = 31 };
 
 /* ---- memory ---- */
 
-static hl_buffer *new_temp(hl_puller *p, const char *name, hl_element_type part, int64_t count, bool is_per_worker)
-{
-  int64_t *dimensions = HL_NEW(p->arena, int64_t);
-  *dimensions = count;
-  hl_buffer buffer = {.name = name, .kind = HL_BUFFER_TEMP, .type = part, .rank = 1, .dimensions = dimensions,
-                      .bytes = count * hl_type_bytes(part), .offset = -1, .is_per_worker = is_per_worker};
-  return hl_program_add_buffer(p->program, buffer);
-}
-
 static hl_index place_in(hl_puller *p, const hl_fft_end *field, hl_index position, hl_index i)
 {
   hl_index line = hl_index_add(p, hl_index_scale(p, position, field->inner, 0), i);
@@ -50,8 +41,8 @@ hl_fft_end hl_fft_field(hl_puller *p, hl_element_type part, int64_t lines, int64
   bool is_per_worker = lines > 1 && n * inner <= MOST_PER_WORKER;
   int64_t count = is_per_worker ? n * inner : lines * n * inner;
   hl_fft_end field = {.load = load_field, .store = store_field, .inner = inner, .base = hl_index_constant(0)};
-  field.re = new_temp(p, "re", part, count, is_per_worker);
-  field.im = new_temp(p, "im", part, count, is_per_worker);
+  field.re = hl_new_work_buffer(p, "re", part, count, is_per_worker);
+  field.im = hl_new_work_buffer(p, "im", part, count, is_per_worker);
   return field;
 }
 
@@ -72,7 +63,7 @@ bool hl_fft_open(hl_puller *p, int64_t extent, hl_index *index)
 
 static hl_buffer *new_constant(hl_puller *p, hl_element_type part, int64_t count, const void *data)
 {
-  hl_buffer *buffer = new_temp(p, "root", part, count, false);
+  hl_buffer *buffer = hl_new_work_buffer(p, "root", part, count, false);
   buffer->kind = HL_BUFFER_CONSTANT;
   buffer->data = data;
   return buffer;
