@@ -13,12 +13,12 @@
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
 
 static const char *const pipelines[4] = {
     NULL,
     "function(early-cse,simplifycfg)",
-    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
-    "early-cse<memssa>,simplifycfg)",
+    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg)",
     "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
     "instcombine<no-verify-fixpoint>,simplifycfg)",
 };
@@ -204,5 +204,5 @@ void hl_codegen_on_fatal(void (*handler)(const char *reason))
 
 const char *hl_codegen_llvm_version(void)
 {
-  return "19.1";
+  return LLVM_VERSION_STRING;
 }

@@ -11,6 +11,7 @@
 
 #include <elf.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 static hl_jit *jit;
@@ -872,6 +873,73 @@ START_TEST(other_targets)
 }
 END_TEST
 
+/* The user's float flags, each on its own. */
+START_TEST(float_flags)
+{
+  static const char text[] = "kernel k(in %x: f32[64], in %y: f32[64], out %z: f32[64])\n"
+                             "  vector i in 0..64: %z[i] := %x[i] * %y[i] + 1.0\n";
+  hl_codegen_options options = options_of(&settings[3]);
+  const char *plain = ir_of(text, &options);
+  ck_assert(!strstr(plain, "fmul contract") && !strstr(plain, "fast") &&
+            !strstr(plain, "preserve-sign"));
+  ck_assert(strstr(plain, "fcmp uno"));
+  options.fp_contract = true;
+  ck_assert(strstr(ir_of(text, &options), "fmul contract"));
+  options.fp_contract = false;
+  options.ftz = true;
+  ck_assert(strstr(ir_of(text, &options), "preserve-sign"));
+  options.ftz = false;
+  options.fast_math = true;
+  const char *fast = ir_of(text, &options);
+  ck_assert(strstr(fast, "fmul fast") && !strstr(fast, "fcmp uno"));
+}
+END_TEST
+
+/* Several threads compile, link, run and unload at once. */
+static void *work(void *argument)
+{
+  hl_arena *own = hl_arena_new(NULL);
+  const hl_program *program = argument;
+  hl_codegen_options options = options_of(&settings[6]);
+  float x[100], y[100];
+  int64_t wrong = 0;
+  for (int i = 0; i < 100; i++)
+    x[i] = (float)i;
+  for (int round = 0; round < 8; round++) {
+    hl_code code;
+    const char *error;
+    if (!hl_codegen_program(own, program, &options, HL_CODE_OBJECT, &code, &error))
+      return (void *)1;
+    hl_jit_module *module = hl_jit_load(jit, own, code.data, code.size, "test", &error);
+    free(code.data);
+    if (!module || hl_jit_module_entry(module)((void *[]){x}, (void *[]){y}, NULL) != 0)
+      return (void *)1;
+    for (int i = 0; i < 100; i++)
+      wrong += y[i] != x[i] * 2;
+    hl_jit_unload(module);
+  }
+  hl_arena_free(own);
+  return wrong ? (void *)1 : NULL;
+}
+
+START_TEST(threads_share_a_linker)
+{
+  enum { COUNT = 4 };
+  pthread_t threads[COUNT];
+  hl_program *program =
+      planned("kernel k(in %x: f32[100], out %y: f32[100])\n"
+              "  parallel b in 0..10 grain 2\n"
+              "    vector i in 0..10: %y[@ 10*b+i] := %x[@ 10*b+i] + %x[@ 10*b+i]\n");
+  for (int i = 0; i < COUNT; i++)
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, work, program), 0);
+  for (int i = 0; i < COUNT; i++) {
+    void *result;
+    pthread_join(threads[i], &result);
+    ck_assert(result == NULL);
+  }
+}
+END_TEST
+
 static TCase *add_case(Suite *suite, const char *name)
 {
   TCase *t = tcase_create(name);
@@ -897,6 +965,8 @@ static Suite *codegen_suite(void)
   tcase_add_test(t, equal_kernels_are_emitted_once);
   tcase_add_test(t, output_is_reproducible);
   tcase_add_loop_test(t, other_targets, 0, 6);
+  tcase_add_test(t, float_flags);
+  tcase_add_test(t, threads_share_a_linker);
   t = add_case(suite, "loops");
   tcase_add_loop_test(t, loops_of_each_size, 0, (int)(sizeof loop_cases / sizeof *loop_cases));
   return suite;
