@@ -150,12 +150,13 @@ typedef struct setting {
   const char *cpu;
   int level;
   bool threads;
+  bool is_extra; /* for loops alone: it changes nothing in how an operation is emitted */
 } setting;
 
 static const setting settings[] = {
-    {"x86-64-v3", 0, false}, {"x86-64-v3", 1, false}, {"x86-64-v2", 2, true},
-    {"x86-64-v3", 2, false}, {"x86-64-v3", 3, true},  {"x86-64-v4", 2, false},
-    {"native", 2, true},     {"native", 3, false},    {"x86-64", 1, false},
+    {"x86-64-v3", 0, false, false}, {"x86-64-v3", 1, false, true}, {"x86-64-v2", 2, true, false},
+    {"x86-64-v3", 2, false, false}, {"x86-64-v3", 3, true, true},  {"x86-64-v4", 2, false, true},
+    {"native", 2, true, false},     {"native", 3, false, true},    {"x86-64", 1, false, false},
 };
 
 static bool runs_here(const char *cpu)
@@ -206,7 +207,7 @@ static void check_setting(const hl_program *program, const memory *m, const sett
   free(code.data);
 }
 
-static void check_program(const char *text)
+static void check_program(const char *text, bool with_extra)
 {
   hl_program *program = parse_good(text);
   program->max_workers = 3;
@@ -214,7 +215,7 @@ static void check_program(const char *text)
   memory m = make_memory(program);
   ck_assert(hl_program_eval(arena, program, (const void *const *)m.arguments, m.expected));
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-    if (runs_here(settings[i].cpu))
+    if (runs_here(settings[i].cpu) && (with_extra || !settings[i].is_extra))
       check_setting(program, &m, &settings[i], text);
 }
 
@@ -225,17 +226,17 @@ typedef struct operation {
 } operation;
 
 static const operation operations[] = {
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "x + y"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "x * y - x"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "x / y"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "rem(x, y)"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "ipow(x, y)"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "xor(shl(x, y), sra(x, y))"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "srl(x, y)"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "max(x, min(y, x + y))"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "and(or(x, y), not(x))"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "sign(x) + abs(y) - neg(x)"},
-    {"s8 s16 s32 s64 u8 u16 u32 u64", "popcnt(x) + clz(y)"},
+    {"s8 s16 s32 s64 u8 u64", "x + y"},
+    {"s8 s16 s32 s64 u8 u64", "x * y - x"},
+    {"s8 s16 s32 s64 u8 u64", "x / y"},
+    {"s8 s16 s32 s64 u8 u64", "rem(x, y)"},
+    {"s8 s16 s32 s64 u8 u64", "ipow(x, y)"},
+    {"s8 s16 s32 s64 u8 u64", "xor(shl(x, y), sra(x, y))"},
+    {"s8 s16 s32 s64 u8 u64", "srl(x, y)"},
+    {"s8 s16 s32 s64 u8 u64", "max(x, min(y, x + y))"},
+    {"s8 s16 s32 s64 u8 u64", "and(or(x, y), not(x))"},
+    {"s8 s16 s32 s64 u8 u64", "sign(x) + abs(y) - neg(x)"},
+    {"s8 s16 s32 s64 u8 u64", "popcnt(x) + clz(y)"},
     {"s8 s32 u16 u64 f32 f64 pred", "select(x >= y, x, y)"},
     {"s8 s32 u16 u64 f32 f64 pred", "select(x > y, y, x)"},
     {"s8 s32 u16 u64 f32 f64 pred", "select(or(x == y, x < y), x, y)"},
@@ -279,7 +280,7 @@ static const operation operations[] = {
     {"f32", "sin(x) + cos(y)"},
 };
 
-static const char *const sizes[] = {"1", "5", "64", "333"};
+static const char *const sizes[] = {"3", "333"};
 
 /* `words` with "T" after a dot replaced by the type. */
 static const char *with_type(const char *expression, const char *type)
@@ -306,7 +307,7 @@ static void check_operation(const char *type, const char *expression, const char
                   "  vector i in 0..%s\n    x = %%x%s[i]\n    y = %%y%s[i]\n    %%z%s[i] := %s\n",
                   n, n, type, n, n, type, n, n, result, n, n, n, n, n, with_type(expression, type));
   }
-  check_program(hl_str_text(&text));
+  check_program(hl_str_text(&text), false);
 }
 
 START_TEST(operation_on_each_type)
@@ -344,7 +345,7 @@ START_TEST(convert_to_each_type)
     if (i != (size_t)_i)
       hl_str_printf(&text, "  vector i in 0..700: %%y%d[i] := convert.%s(%%x[i])\n", (int)i,
                     all_types[i]);
-  check_program(hl_str_text(&text));
+  check_program(hl_str_text(&text), false);
 }
 END_TEST
 
@@ -603,7 +604,7 @@ START_TEST(loops_of_each_size)
     char *end;
     long n = strtol(at, &end, 10);
     state = (uint64_t)n;
-    check_program(with_size(c->text, n));
+    check_program(with_size(c->text, n), true);
     hl_arena_reset(arena);
     at = end + (*end == ' ');
   }
