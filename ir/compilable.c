@@ -23,6 +23,20 @@ static bool check_op(hl_diag *diag, const hl_instruction *ins)
                   info->stage == HL_STAGE_later ? " yet" : "");
 }
 
+/* Groups of batches apart, for which nothing counts their sizes, a ragged dot has one list of them. */
+static bool check_groups(hl_diag *diag, const hl_instruction *ins)
+{
+  if (ins->opcode != HL_OP_RAGGED_DOT || ins->operands[2]->shape->rank == 1)
+    return true;
+  hl_ints batch = hl_attr_ints(ins, HL_ATTR_LHS_BATCH_DIMS);
+  for (int i = 0; i < batch.count; i++)
+    if (batch.values[i] == hl_attr_ints(ins, HL_ATTR_LHS_RAGGED_DIMS).values[0])
+      return true;
+  return hl_error(diag, hl_place_operand(ins, 2), HL_RULE_COMPILE_OP, "group sizes of %d dimensions cannot be compiled: '%s' takes %s",
+                  ins->operands[2]->shape->rank, hl_op_info_of(ins->opcode)->name,
+                  hl_shape_text(diag->arena, ins->operands[2]->shape));
+}
+
 static bool check_shape(hl_diag *diag, const hl_instruction *ins)
 {
   const char *op = hl_op_info_of(ins->opcode)->name;
@@ -85,7 +99,7 @@ static bool check_entry(hl_diag *diag, const hl_computation *entry)
 
 static bool check_instruction(hl_diag *diag, const hl_instruction *ins)
 {
-  return is_dead_call(ins) || (check_op(diag, ins) && check_shape(diag, ins) && check_literal(diag, ins));
+  return is_dead_call(ins) || (check_op(diag, ins) && check_groups(diag, ins) && check_shape(diag, ins) && check_literal(diag, ins));
 }
 
 bool hl_check_compilable(const hl_module *module, hl_diag *diag)

@@ -85,7 +85,8 @@ static bool is_whole(const hl_instruction *ins)
 static bool is_contraction(const hl_instruction *ins)
 {
   switch (ins->opcode) {
-  case HL_OP_DOT: case HL_OP_CONVOLUTION: case HL_OP_REDUCE_WINDOW:
+  case HL_OP_DOT: case HL_OP_SCALED_DOT: case HL_OP_RAGGED_DOT: case HL_OP_CONVOLUTION:
+  case HL_OP_REDUCE_WINDOW:
     return true;
   default:
     return false;

@@ -4,11 +4,10 @@
  * A tap in the padding reads +0 and counts. A hole of a dilated input is skipped: it yields -0 and
  * 1, whose product added to anything changes nothing, not even a zero's sign.
  */
+#include "lower_dot.h"
 #include "lower_window.h"
 
 #include "../ir/limits.h"
-
-enum { BLOCK = 1024 };
 
 typedef struct conv {
   const hl_instruction *ins;
@@ -148,18 +147,6 @@ static hl_node *real_sum(hl_puller *p, conv *c, hl_scope *scope)
 
 /* --- complex numbers: the steps of rule 8 one by one --- */
 
-static hl_node *put_fma(hl_puller *p, hl_node *l, hl_node *r, hl_node *sum)
-{
-  return hl_put(p, HL_LOOP_FMA, sum->type, 3, (hl_node *[]){l, r, sum});
-}
-
-static hl_value multiplied_in(hl_puller *p, hl_value l, hl_value r, hl_value sum)
-{
-  hl_node *re = put_fma(p, l.re, r.re, sum.re), *im = put_fma(p, l.re, r.im, sum.im);
-  re = put_fma(p, hl_put_unary(p, HL_LOOP_NEG, l.im), r.im, re);
-  return (hl_value){re, put_fma(p, l.im, r.re, im)};
-}
-
 static hl_value added(hl_puller *p, hl_value x, hl_value y)
 {
   return (hl_value){hl_put_add(p, x.re, y.re), hl_put_add(p, x.im, y.im)};
@@ -170,7 +157,7 @@ static hl_node *begins_block(hl_puller *p, const conv *c, const hl_index *vars)
 {
   hl_shape shape = {.rank = c->count, .dimensions = c->extents};
   hl_node *n = hl_index_value(p, hl_index_flatten(p, &shape, vars));
-  n = hl_put_binary(p, HL_LOOP_AND, n, hl_put_int(p, HL_S64, BLOCK - 1));
+  n = hl_put_binary(p, HL_LOOP_AND, n, hl_put_int(p, HL_S64, HL_DOT_BLOCK - 1));
   return hl_put_binary(p, HL_LOOP_EQ, n, hl_put_int(p, HL_S64, 0));
 }
 
@@ -185,7 +172,7 @@ static hl_value complex_sum(hl_puller *p, conv *c, hl_scope *scope)
   values[TOTAL] = hl_put_choice(p, begins, added(p, values[TOTAL], values[SUM]), values[TOTAL]);
   values[SUM] = hl_put_choice(p, begins, none, values[SUM]);
   state s = place_taps(p, c, vars);
-  hl_value sum = multiplied_in(p, input(p, c, &s), kernel(p, c), values[SUM]);
+  hl_value sum = hl_put_product_sum(p, input(p, c, &s), kernel(p, c), values[SUM]);
   values[SUM] = s.is_hole ? hl_put_choice(p, s.is_hole, values[SUM], sum) : sum;
   hl_close_value_fold(p, &loop, COUNT, values, values);
   return added(p, values[TOTAL], values[SUM]);

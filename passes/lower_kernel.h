@@ -182,7 +182,4 @@ hl_node *hl_widen(hl_puller *p, hl_node *x);
 hl_value hl_put_hlo_binary(hl_puller *p, hl_opcode opcode, hl_element_type type, hl_value x,
                            hl_value y);
 
-/* The accumulator of a contraction (rules 8 and 9); the component type for complex numbers. */
-hl_element_type hl_dot_accumulator(const hl_instruction *ins);
-
 #endif
