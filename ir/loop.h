@@ -112,6 +112,7 @@ static inline int hl_row_lanes(const hl_combiner *combiner)
 struct hl_loop {
   hl_loop_mode mode;
   int64_t grain;       /* PARALLEL: least iterations a chunk */
+  bool is_ordered;     /* FOR: iterations read what earlier ones wrote; lowering says so, and scheduling keeps them in order */
   int jam;             /* FOR: run this many iterations interleaved (unroll and jam); 0 or 1: none */
   int var_count;       /* FOR: 1; REDUCE and FOLD: 1 or more, row-major, the first outermost */
   hl_node **vars;

@@ -76,7 +76,7 @@ static bool coalesce_nest(hl_node *outer)
 {
   hl_loop *o = outer->loop;
   hl_node *inner = o->body.first;
-  if (!inner || inner->next || inner->op != HL_LOOP_FOR || o->limits[0] || inner->loop->limits[0] ||
+  if (!inner || inner->next || inner->op != HL_LOOP_FOR || o->is_ordered || inner->loop->is_ordered || o->limits[0] || inner->loop->limits[0] ||
       !is_one_walk(&inner->loop->body, o->vars[0], inner->loop->vars[0], inner->loop->extents[0]))
     return false;
   hl_loop *in = inner->loop;

@@ -165,7 +165,7 @@ static void vectorize_inner(hl_node *node)
 {
   hl_loop *loop = node->loop;
   bool along_reduces = all_inner_suit(&loop->body) && longest_reduce(&loop->body) >= 64;
-  if (loop->extents[0] >= 4 && !along_reduces && !keeps_row(loop))
+  if (loop->extents[0] >= 4 && !along_reduces && !loop->is_ordered && !keeps_row(loop))
     loop->mode = HL_MODE_VECTOR;
   else
     vectorize_reduces(&loop->body);
@@ -219,7 +219,7 @@ static void interleave(hl_block *block)
       continue;
     hl_node *inner = node->loop->body.last;
     if (inner && inner->op == HL_LOOP_FOR && inner->loop->mode == HL_MODE_VECTOR &&
-        is_product(&inner->loop->body) && node->loop->extents[0] >= JAM_ROWS &&
+        is_product(&inner->loop->body) && node->loop->extents[0] >= JAM_ROWS && !node->loop->is_ordered &&
         node->loop->mode != HL_MODE_PARALLEL)
       node->loop->jam = JAM_ROWS;
     interleave(&node->loop->body);
@@ -240,7 +240,7 @@ static int64_t flat_chunk(int64_t each)
 static void parallelize(hl_kernel *kernel)
 {
   for (hl_node *node = kernel->body.first; node; node = node->next) {
-    if (node->op != HL_LOOP_FOR || node->loop->extents[0] < 2)
+    if (node->op != HL_LOOP_FOR || node->loop->extents[0] < 2 || node->loop->is_ordered)
       continue;
     int64_t each = hl_block_work(&node->loop->body) + 1;
     if (saturated(each, node->loop->extents[0]) < PARALLEL_WORK)
