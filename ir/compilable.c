@@ -1,6 +1,8 @@
 /* compilable - what is legal HLO but has no code: found before the first pass, so that nothing later can fail for it. */
 #include "verify.h"
 
+#include "device.h"
+
 static bool has_opaque(const hl_shape *shape)
 {
   if (shape->element_type == HL_OPAQUE)
@@ -11,14 +13,27 @@ static bool has_opaque(const hl_shape *shape)
   return false;
 }
 
+static bool check_custom_call(hl_diag *diag, const hl_instruction *ins)
+{
+  const char *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET)->text;
+  if (hl_is_annotation(ins))
+    return true;
+  if (hl_is_annotation_target(target))
+    return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_DEVICES, "the custom call '%s' is between several devices",
+                    target);
+  return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' cannot be compiled", target);
+}
+
 static bool check_op(hl_diag *diag, const hl_instruction *ins)
 {
-  const hl_op_info *info = hl_op_info_of(ins->opcode);
-  const hl_attr *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET);
+  hl_opcode opcode = ins->opcode;
+  const hl_op_info *info = hl_op_info_of(opcode);
+  if (opcode == HL_OP_CUSTOM_CALL)
+    return check_custom_call(diag, ins);
+  if (hl_is_collective(opcode) && !hl_is_alone(ins))
+    return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_DEVICES, "'%s' is between several devices", info->name);
   if (hl_stage_compiles(info->stage))
     return true;
-  if (target)
-    return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' cannot be compiled", target->text);
   return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "'%s' cannot be compiled%s", info->name,
                   info->stage == HL_STAGE_later ? " yet" : "");
 }

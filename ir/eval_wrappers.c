@@ -1,5 +1,6 @@
 /* eval_wrappers - ops that hand values on: tokens, copies in two steps, async wrappers, custom
  * calls that only annotate, and collectives, which are the identity on one device. */
+#include "device.h"
 #include "eval_internal.h"
 
 #include <string.h>
@@ -61,26 +62,10 @@ const hl_literal *hl_eval_copy_done(hl_eval *e, const hl_instruction *ins,
 
 /* ---- async ---- */
 
-/* The wrapped op, with the attributes that stand on the start. */
-static const hl_literal *run_wrapped(hl_eval *e, const hl_instruction *start,
-                                     const hl_literal *const *operands)
-{
-  hl_instruction inner = *start;
-  inner.opcode = hl_op_by_name(start->async_wrapped, strlen(start->async_wrapped));
-  inner.shape = start->shape->tuple_shapes[1];
-  hl_eval_fn *function = hl_eval_function(inner.opcode);
-  if (!function)
-    hl_eval_stop(e, "the wrapped op has no evaluator");
-  return function(e, &inner, operands);
-}
-
 const hl_literal *hl_eval_async_start(hl_eval *e, const hl_instruction *ins,
                                       const hl_literal *const *operands)
 {
-  const hl_literal *result =
-      ins->async_wrapped
-          ? run_wrapped(e, ins, operands)
-          : hl_eval_computation(e, hl_attr_computation(ins, HL_ATTR_CALLS), operands);
+  const hl_literal *result = hl_eval_computation(e, hl_attr_computation(ins, HL_ATTR_CALLS), operands);
   for (int i = 0; i < ins->operand_count; i++)
     hl_eval_retain(operands[i]);
   return started(e, ins->shape, hl_eval_tuple_of(e, ins->shape->tuple_shapes[0], operands), result);
@@ -102,50 +87,18 @@ const hl_literal *hl_eval_async_done(hl_eval *e, const hl_instruction *ins,
 
 /* ---- custom calls ---- */
 
-static bool is_annotation(const char *target)
-{
-  static const char *const targets[] = {
-      "Sharding",   "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement",
-      "MoveToHost", "MoveToDevice",         "LayoutConstraint",     "Pin",
-      "Unpin"};
-  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-    if (!strcmp(target, targets[i]))
-      return true;
-  return false;
-}
-
 const hl_literal *hl_eval_custom_call(hl_eval *e, const hl_instruction *ins,
                                       const hl_literal *const *operands)
 {
   const char *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET)->text;
   if (!strcmp(target, "TopK"))
     return hl_eval_topk(e, ins, operands);
-  if (!is_annotation(target) || ins->operand_count != 1 ||
-      !hl_shape_equal(ins->shape, operands[0]->shape))
+  if (!hl_is_annotation(ins))
     hl_eval_stop(e, "the target of this custom call is unknown");
   return hl_eval_retain(operands[0]);
 }
 
 /* ---- collectives ---- */
-
-static bool has_one_participant(const hl_instruction *ins)
-{
-  const hl_attr *groups = hl_attr_find(ins, HL_ATTR_REPLICA_GROUPS);
-  for (int i = 0; groups && i < groups->lists.count; i++)
-    if (groups->lists.values[i].count > 1)
-      return false;
-  return true;
-}
-
-/* Without a pair that sends device 0's value to itself nothing arrives. */
-static bool receives_itself(const hl_instruction *ins)
-{
-  const hl_attr *pairs = hl_attr_find(ins, HL_ATTR_SOURCE_TARGET_PAIRS);
-  for (int i = 0; pairs && i < pairs->lists.count; i++)
-    if (pairs->lists.values[i].values[0] == 0 && pairs->lists.values[i].values[1] == 0)
-      return true;
-  return !pairs;
-}
 
 /* The operands as one value: alone, or as a tuple. */
 static const hl_literal *together(hl_eval *e, const hl_shape *shape, const hl_instruction *ins,
@@ -161,17 +114,13 @@ static const hl_literal *together(hl_eval *e, const hl_shape *shape, const hl_in
 static const hl_literal *exchanged(hl_eval *e, const hl_shape *shape, const hl_instruction *ins,
                                    const hl_literal *const *operands)
 {
-  const hl_literal *value =
-      receives_itself(ins) ? together(e, shape, ins, operands) : zeros(e, shape);
-  if (!hl_shape_equal(value->shape, shape))
-    hl_eval_stop(e, "more than one device takes part");
-  return value;
+  return hl_receives_nothing(ins) ? zeros(e, shape) : together(e, shape, ins, operands);
 }
 
 const hl_literal *hl_eval_collective(hl_eval *e, const hl_instruction *ins,
                                      const hl_literal *const *operands)
 {
-  if (!has_one_participant(ins) || ins->opcode == HL_OP_RAGGED_ALL_TO_ALL)
+  if (!hl_is_alone(ins))
     hl_eval_stop(e, "more than one device takes part");
   if (ins->opcode != HL_OP_ALL_GATHER_START && ins->opcode != HL_OP_COLLECTIVE_PERMUTE_START)
     return exchanged(e, ins->shape, ins, operands);

@@ -511,7 +511,7 @@ static void decide(fuser *f, info *x)
   x->context = UNKNOWN;
   for (int i = 0; i < ins->user_count && fits; i++)
     fits = join_user(f, x, ins->users[i]);
-  x->is_decided = is_used(f, x);
+  x->is_decided = ins->shape->element_type != HL_TOKEN && is_used(f, x); /* tokens have no memory */
   if (!x->is_decided)
     return;
   if (x->map && fits)
