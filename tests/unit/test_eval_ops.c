@@ -250,8 +250,8 @@ static const struct {
             "replica_groups={{0}}, to_apply=sum }\n",
      "3 4"},
     {MODULE "ENTRY e { x = s32[2] constant({3, 4}) ROOT r = s32[2] collective-permute(x), "
-            "source_target_pairs={{0,1}} }\n",
-     "0 0"},
+            "source_target_pairs={{0,0}} }\n",
+     "3 4"},
     {MODULE "ENTRY e { ROOT r = u32[] replica-id() }\n", "0"},
     {MODULE "ENTRY e { x = s32[] constant(3) t = token[] after-all() y = s32[] add-dependency(x, "
             "t) ROOT r = s32[] opt-barrier(y) }\n",
