@@ -1,6 +1,7 @@
 /* compilable - what is legal HLO but has no code: found before the first pass, so that nothing later can fail for it. */
 #include "verify.h"
 
+#include "custom.h"
 #include "device.h"
 
 static bool has_opaque(const hl_shape *shape)
@@ -13,15 +14,43 @@ static bool has_opaque(const hl_shape *shape)
   return false;
 }
 
+static const char *target_of(const hl_instruction *ins)
+{
+  return hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET)->text;
+}
+
+/* TopK: x[..., n] to (x[..., k], s32[..., k]). */
+static bool is_topk(const hl_instruction *ins)
+{
+  const hl_shape *x = ins->operand_count == 1 ? ins->operands[0]->shape : NULL, *result = ins->shape;
+  if (!x || !hl_shape_is_array(x) || x->rank == 0 || result->element_type != HL_TUPLE || result->tuple_count != 2)
+    return false;
+  const hl_shape *values = result->tuple_shapes[0], *places = result->tuple_shapes[1];
+  bool fits = values->element_type == x->element_type && places->element_type == HL_S32 && values->rank == x->rank &&
+              hl_shape_same_dimensions(values, places);
+  for (int i = 0; fits && i < x->rank; i++)
+    fits = i < x->rank - 1 ? values->dimensions[i] == x->dimensions[i] : values->dimensions[i] <= x->dimensions[i];
+  return fits;
+}
+
+static bool check_lapack(hl_diag *diag, const hl_instruction *ins)
+{
+  hl_lapack lapack;
+  const char *fault = hl_lapack_read(diag->arena, ins, &lapack);
+  return !fault || hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' %s", target_of(ins), fault);
+}
+
 static bool check_custom_call(hl_diag *diag, const hl_instruction *ins)
 {
-  const char *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET)->text;
-  if (hl_is_annotation(ins))
+  hl_custom_kind kind = hl_custom_kind_of(ins);
+  if (kind == HL_CUSTOM_ANNOTATION)
+    return hl_is_annotation(ins) || hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_DEVICES,
+                                             "the custom call '%s' is between several devices", target_of(ins));
+  if (kind == HL_CUSTOM_LAPACK)
+    return check_lapack(diag, ins);
+  if (kind == HL_CUSTOM_USER || (kind == HL_CUSTOM_TOPK && is_topk(ins)))
     return true;
-  if (hl_is_annotation_target(target))
-    return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_DEVICES, "the custom call '%s' is between several devices",
-                    target);
-  return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' cannot be compiled", target);
+  return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "the custom call '%s' cannot be compiled", target_of(ins));
 }
 
 static bool check_op(hl_diag *diag, const hl_instruction *ins)

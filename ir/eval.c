@@ -177,6 +177,13 @@ static bool report(hl_diag *diag, const hl_module *module, const hl_eval *e)
 bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *const *args,
                     const hl_literal ***results, int *result_count, hl_diag *diag)
 {
+  return hl_eval_module_with(arena, module, args, NULL, results, result_count, diag);
+}
+
+bool hl_eval_module_with(hl_arena *arena, const hl_module *module, const hl_literal *const *args,
+                         const hl_eval_host *host, const hl_literal ***results, int *result_count,
+                         hl_diag *diag)
+{
   hl_eval e;
   const hl_shape *shape = module->entry->root->shape;
   *result_count = count_leaves(shape);
@@ -184,7 +191,9 @@ bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *
   make_leaves(arena, shape, leaves);
   *results = (const hl_literal **)leaves;
   job j = {.module = module, .args = args, .leaves = leaves};
-  bool is_done = hl_eval_begin(&e, (hl_eval_limits){0, 0}) && run_guarded(&e, run_module, &j);
+  bool is_done = hl_eval_begin(&e, (hl_eval_limits){0, 0});
+  e.host = host;
+  is_done = is_done && run_guarded(&e, run_module, &j);
   hl_eval_end(&e);
   return is_done || report(diag, module, &e);
 }

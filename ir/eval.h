@@ -26,6 +26,19 @@ const hl_literal *hl_eval_instruction(hl_arena *arena, const hl_instruction *ins
 bool hl_eval_module(hl_arena *arena, const hl_module *module, const hl_literal *const *args,
                     const hl_literal ***results, int *result_count, hl_diag *diag);
 
+/* What an evaluation asks its surroundings for. */
+typedef struct hl_eval_host {
+  /* The value of a custom call that no evaluator knows; NULL: there is none. It lives as long as the evaluation. */
+  const hl_literal *(*custom_call)(void *user, const hl_instruction *custom_call,
+                                   const hl_literal *const *operands);
+  void *user;
+} hl_eval_host;
+
+/* The same, with a host for what lies outside. */
+bool hl_eval_module_with(hl_arena *arena, const hl_module *module, const hl_literal *const *args,
+                         const hl_eval_host *host, const hl_literal ***results, int *result_count,
+                         hl_diag *diag);
+
 /* Whether the op has an evaluator. */
 bool hl_eval_has(hl_opcode opcode);
 

@@ -27,6 +27,7 @@ typedef struct hl_eval {
   hl_arena *plans; /* what lives until the end */
   hl_map plan_of;
   const hl_scope *scope;
+  const hl_eval_host *host;    /* NULL: none */
   uint64_t rng_state[2];       /* of rng-get-and-update-state, low half first */
   const hl_instruction *where; /* being evaluated, for the message */
   const char *reason;          /* of the failure */

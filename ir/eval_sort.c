@@ -1,5 +1,6 @@
 /* eval_sort - sort and topk (numerics rule 11): top-down merge sort, halves [0, n/2) and [n/2, n),
  * left first unless the right element comes before it. */
+#include "custom.h"
 #include "eval_internal.h"
 
 #include <math.h>
@@ -140,7 +141,8 @@ const hl_literal *hl_eval_topk(hl_eval *e, const hl_instruction *ins,
   int64_t lines = n ? hl_shape_elements(shape) / n : 0;
   sorter s = {.is_before = ranks_first,
               .operands = operands,
-              .is_largest = hl_attr_int(ins, HL_ATTR_LARGEST, 1)};
+              .is_largest = ins->opcode == HL_OP_CUSTOM_CALL ? hl_custom_topk_is_largest(ins)
+                                                              : hl_attr_int(ins, HL_ATTR_LARGEST, 1)};
   hl_literal *values = hl_eval_new(e, ins->shape->tuple_shapes[0]),
              *indices = hl_eval_new(e, ins->shape->tuple_shapes[1]);
   s.order = hl_eval_scratch(e, n, sizeof *s.order);

@@ -93,9 +93,12 @@ const hl_literal *hl_eval_custom_call(hl_eval *e, const hl_instruction *ins,
   const char *target = hl_attr_find(ins, HL_ATTR_CUSTOM_CALL_TARGET)->text;
   if (!strcmp(target, "TopK"))
     return hl_eval_topk(e, ins, operands);
-  if (!hl_is_annotation(ins))
+  if (hl_is_annotation(ins))
+    return hl_eval_retain(operands[0]);
+  const hl_literal *value = e->host ? e->host->custom_call(e->host->user, ins, operands) : NULL;
+  if (!value)
     hl_eval_stop(e, "the target of this custom call is unknown");
-  return hl_eval_retain(operands[0]);
+  return hl_eval_borrow(e, value);
 }
 
 /* ---- collectives ---- */

@@ -185,7 +185,36 @@ typedef struct hl_buffer {
   struct hl_buffer *alias; /* RESULT: the argument it may share memory with (input_output_alias), or NULL */
 } hl_buffer;
 
-typedef enum hl_step_kind { HL_STEP_KERNEL, HL_STEP_COPY, HL_STEP_WHILE, HL_STEP_CONDITIONAL } hl_step_kind;
+typedef enum hl_step_kind { HL_STEP_KERNEL, HL_STEP_COPY, HL_STEP_WHILE, HL_STEP_CONDITIONAL, HL_STEP_CALL } hl_step_kind;
+
+typedef enum hl_call_value_kind {
+  HL_CALL_READ,   /* the buffer's memory, only read */
+  HL_CALL_WRITE,  /* written before anything reads it */
+  HL_CALL_UPDATE, /* read and written */
+  HL_CALL_INT,    /* an int32_t; not for functions of the program */
+  HL_CALL_CHAR    /* a character; likewise */
+} hl_call_value_kind;
+
+typedef struct hl_call_value {
+  hl_call_value_kind kind;
+  hl_buffer *buffer;
+  int64_t step;   /* READ, WRITE, UPDATE: bytes from one round's memory to the next one's */
+  int64_t number; /* INT, CHAR */
+} hl_call_value;
+
+/* A call of a function outside. Of the program: int symbol(args, results, config, config_bytes), READ values, then WRITE values,
+ * one round; not 0: the entry returns 2. Of Fortran: symbol(pointers to all values, then the lengths of characters), `rounds` times. */
+typedef struct hl_call {
+  const char *symbol;
+  bool is_fortran;
+  hl_call_value *values;
+  int value_count;
+  int64_t rounds;
+  const char *config;
+  size_t config_bytes;
+  const char *target; /* as HLO names it, for messages */
+  hl_range range;
+} hl_call;
 
 typedef struct hl_step hl_step;
 typedef struct hl_steps {
@@ -201,6 +230,7 @@ struct hl_step {
   hl_buffer *selector;   /* WHILE: pred[]; CONDITIONAL: pred[] (true: branch 0) or s32[] (out of range: the last) */
   hl_steps *branches;    /* CONDITIONAL */
   int branch_count;
+  hl_call *call;         /* CALL */
 };
 
 /* A tuple-free view of an entry parameter or result, for header, run and signature. */
@@ -226,6 +256,9 @@ struct hl_program {
   int64_t workspace_bytes; /* after planning */
   int max_workers;         /* 1 with --threads=off */
 };
+
+/* The calls of functions outside, one for each symbol, in the order of the steps. */
+const hl_call **hl_program_calls(hl_arena *arena, const hl_program *program, int *count);
 
 /* Building (loop.c). Every node goes at the end of the block `at` of the builder. */
 typedef struct hl_loop_builder {

@@ -634,9 +634,50 @@ static const char *check_conditional(program_checker *c, const hl_step *step)
   return fault;
 }
 
+static const char *check_call_value(const program_checker *c, const hl_call *call, const hl_call_value *value)
+{
+  if (value->kind == HL_CALL_INT)
+    return value->number >= INT32_MIN && value->number <= INT32_MAX ? NULL : "an integer of more than 32 bits";
+  if (value->kind == HL_CALL_CHAR)
+    return value->number > 0 && value->number < 128 ? NULL : "no character";
+  const hl_buffer *buffer = value->buffer;
+  if (!is_buffer_of(c, buffer) || buffer->is_per_worker)
+    return "no buffer of the program";
+  if (value->kind != HL_CALL_READ && !is_writable(buffer))
+    return "writes a buffer that is only read";
+  int64_t reach;
+  bool fits = value->step >= 0 && hl_mul_i64(value->step, call->rounds - 1, &reach) && reach <= buffer->bytes;
+  return fits ? NULL : "leaves its buffer";
+}
+
+/* Functions of the program take arrays alone, arguments first, and run once. */
+static bool is_plain_call(const hl_call *call)
+{
+  bool has_results = false, is_plain = call->rounds == 1;
+  for (int i = 0; i < call->value_count; i++) {
+    hl_call_value_kind kind = call->values[i].kind;
+    is_plain = is_plain && (kind == HL_CALL_WRITE || (kind == HL_CALL_READ && !has_results));
+    has_results = has_results || kind == HL_CALL_WRITE;
+  }
+  return is_plain;
+}
+
+static const char *check_call(const program_checker *c, const hl_step *step)
+{
+  const hl_call *call = step->call;
+  const char *fault = NULL;
+  if (!call || !call->symbol || call->rounds < 1 || (!call->is_fortran && !is_plain_call(call)))
+    return "a call that cannot be";
+  for (int i = 0; !fault && i < call->value_count; i++)
+    fault = check_call_value(c, call, &call->values[i]);
+  return fault ? hl_arena_printf(c->arena, "call of %s: %s", call->symbol, fault) : NULL;
+}
+
 static const char *check_step(program_checker *c, const hl_step *step)
 {
   switch (step->kind) {
+  case HL_STEP_CALL:
+    return check_call(c, step);
   case HL_STEP_KERNEL:
     return check_kernel_step(c, step);
   case HL_STEP_COPY:

@@ -107,6 +107,8 @@ static bool run_step(evaluator *e, const hl_step *step)
     return true;
   case HL_STEP_WHILE:
     return run_while(e, step);
+  case HL_STEP_CALL: /* of code outside: the interpreter has none */
+    return false;
   default:
     return run_conditional(e, step);
   }

@@ -206,6 +206,65 @@ static bool parse_conditional(hl_loop_parser *p, hl_steps *steps, int column)
   return true;
 }
 
+static bool parse_signed(hl_loop_parser *p, int64_t *value)
+{
+  bool is_negative = hl_accept(p, "-");
+  if (!hl_read_int(p, value))
+    return false;
+  *value = is_negative ? -*value : *value;
+  return true;
+}
+
+static bool parse_call_value(hl_loop_parser *p, hl_call_value *value)
+{
+  static const char *const words[] = {"read", "write", "update", "int", "char"};
+  int kind = 0;
+  while (kind < 5 && !hl_accept_word(p, words[kind]))
+    kind++;
+  *value = (hl_call_value){.kind = (hl_call_value_kind)kind};
+  if (kind == 5)
+    return hl_parse_fail(p, "expected read, write, update, int or char");
+  if (kind == HL_CALL_INT)
+    return parse_signed(p, &value->number);
+  if (kind == HL_CALL_CHAR) {
+    const char *name = hl_read_name(p);
+    value->number = name ? name[0] : 0;
+    return name != NULL;
+  }
+  value->buffer = read_buffer(p);
+  return value->buffer && (!hl_accept_word(p, "step") || hl_read_int(p, &value->step));
+}
+
+static bool parse_call_end(hl_loop_parser *p, hl_call *call)
+{
+  if (hl_accept_word(p, "rounds") && !hl_read_int(p, &call->rounds))
+    return false;
+  if (hl_accept_word(p, "config")) {
+    call->config = hl_read_name(p);
+    if (!call->config)
+      return false;
+    call->config_bytes = strlen(call->config);
+  }
+  return hl_expect_line_end(p);
+}
+
+static bool parse_call(hl_loop_parser *p, hl_steps *steps, bool is_fortran)
+{
+  size_t capacity = 0;
+  hl_call *call = HL_NEW(p->arena, hl_call);
+  *call = (hl_call){.is_fortran = is_fortran, .rounds = 1, .config = "", .range = HL_NO_RANGE};
+  hl_steps_add(p->arena, steps, HL_STEP_CALL)->call = call;
+  call->symbol = call->target = hl_read_name(p);
+  if (!call->symbol || !hl_open(p, "("))
+    return call->symbol && hl_parse_fail(p, "expected '('");
+  for (; hl_peek_char(p) != ')'; call->value_count++) {
+    call->values = hl_arena_grow(p->arena, call->values, &capacity, (size_t)call->value_count + 1, sizeof *call->values);
+    if ((call->value_count > 0 && !hl_expect(p, ",")) || !parse_call_value(p, &call->values[call->value_count]))
+      return false;
+  }
+  return hl_close(p, ")") && parse_call_end(p, call);
+}
+
 static bool parse_step(hl_loop_parser *p, hl_steps *steps, int column)
 {
   if (hl_accept_word(p, "kernel"))
@@ -216,7 +275,11 @@ static bool parse_step(hl_loop_parser *p, hl_steps *steps, int column)
     return parse_while(p, steps, column);
   if (hl_accept_word(p, "conditional"))
     return parse_conditional(p, steps, column);
-  return hl_parse_fail(p, "expected kernel, copy, while or conditional");
+  if (hl_accept_word(p, "call"))
+    return parse_call(p, steps, false);
+  if (hl_accept_word(p, "fortran"))
+    return parse_call(p, steps, true);
+  return hl_parse_fail(p, "expected kernel, copy, while, conditional, call or fortran");
 }
 
 /* The steps on the lines deeper than `outer`. */

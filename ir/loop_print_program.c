@@ -172,6 +172,40 @@ static void print_conditional(program_printer *p, const hl_step *step, int colum
   }
 }
 
+static void print_call_value(program_printer *p, const hl_call_value *value)
+{
+  static const char *const words[] = {"read ", "write ", "update ", "int ", "char "};
+  hl_str_add(p->out, words[value->kind]);
+  if (value->kind == HL_CALL_INT)
+    hl_str_printf(p->out, "%lld", (long long)value->number);
+  else if (value->kind == HL_CALL_CHAR)
+    hl_print_word(p->out, (const char[]){(char)value->number, '\0'});
+  else
+    print_buffer_name(p, value->buffer);
+  if (value->step)
+    hl_str_printf(p->out, " step %lld", (long long)value->step);
+}
+
+static void print_call(program_printer *p, const hl_step *step)
+{
+  const hl_call *call = step->call;
+  hl_str_add(p->out, call->is_fortran ? "fortran " : "call ");
+  hl_print_word(p->out, call->symbol);
+  hl_str_add_char(p->out, '(');
+  for (int i = 0; i < call->value_count; i++) {
+    hl_str_add(p->out, i ? ", " : "");
+    print_call_value(p, &call->values[i]);
+  }
+  hl_str_add_char(p->out, ')');
+  if (call->rounds > 1)
+    hl_str_printf(p->out, " rounds %lld", (long long)call->rounds);
+  if (call->config_bytes) {
+    hl_str_add(p->out, " config ");
+    hl_print_word(p->out, hl_arena_strndup(p->out->arena, call->config, call->config_bytes));
+  }
+  hl_str_add_char(p->out, '\n');
+}
+
 static void print_steps(program_printer *p, const hl_steps *steps, int columns)
 {
   for (const hl_step *step = steps->first; step; step = step->next) {
@@ -188,6 +222,9 @@ static void print_steps(program_printer *p, const hl_steps *steps, int columns)
       break;
     case HL_STEP_CONDITIONAL:
       print_conditional(p, step, columns);
+      break;
+    case HL_STEP_CALL:
+      print_call(p, step);
     }
   }
 }

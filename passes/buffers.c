@@ -67,6 +67,10 @@ static void walk_step(planner *p, const hl_step *step)
     use(p, step->buffers[0], from);
     use(p, step->buffers[1], from);
     break;
+  case HL_STEP_CALL:
+    for (int i = 0; i < step->call->value_count; i++)
+      use(p, step->call->values[i].buffer, from);
+    break;
   case HL_STEP_WHILE:
     walk_steps(p, &step->condition);
     use(p, step->selector, p->time);

@@ -51,6 +51,7 @@ typedef struct fuser {
   int unit_count;
   size_t unit_capacity, leader_capacity;
   int *stamp, stamp_now;
+  bool has_effects; /* then no kernels are joined: that could turn their order around */
 } fuser;
 
 static info *info_of(fuser *f, const hl_instruction *ins)
@@ -72,7 +73,13 @@ static bool is_bundle(const hl_instruction *ins)
 
 static bool is_control(const hl_instruction *ins)
 {
-  return ins->opcode == HL_OP_WHILE || ins->opcode == HL_OP_CONDITIONAL;
+  return ins->opcode == HL_OP_WHILE || ins->opcode == HL_OP_CONDITIONAL || ins->opcode == HL_OP_CUSTOM_CALL;
+}
+
+/* A step whose order among its like can be seen. */
+static bool is_effect(const hl_instruction *ins)
+{
+  return is_control(ins) && hl_has_side_effect(ins);
 }
 
 /* Computed by a kernel of its own, which nothing else joins; its operands may be computed on the way when that is cheap. */
@@ -324,7 +331,7 @@ static bool is_read_alike(const info *x)
 
 static void merge_users(fuser *f, info *x)
 {
-  if (f->options->opt_level < 1 || x->unit_count < 2 || elements(x->ins->shape) < 64 ||
+  if (f->options->opt_level < 1 || f->has_effects || x->unit_count < 2 || elements(x->ins->shape) < 64 ||
       !is_read_alike(x))
     return;
   int first = x->units[0], kept = 1;
@@ -463,7 +470,7 @@ static void inline_in_units(fuser *f, const info *x)
 /* A wanted array that one kernel computes on the way, element for element of its own results: it becomes one of them. */
 static bool joins_its_user(fuser *f, const info *x, bool fits)
 {
-  if (!fits || f->options->opt_level < 1 || x->unit_count != 1 || x->in_reduce || x->in_dot ||
+  if (!fits || f->options->opt_level < 1 || f->has_effects || x->unit_count != 1 || x->in_reduce || x->in_dot ||
       x->in_whole || x->depth > MAX_DEPTH || is_whole(x->ins) || is_control(x->ins) || !x->map)
     return false;
   const hl_unit *unit = &f->units[x->units[0]];
@@ -543,6 +550,7 @@ static void decide_all(fuser *f, hl_computation *computation)
     f->infos[n].ins = ins;
     n++;
     estimate(f, info_of(f, ins));
+    f->has_effects = f->has_effects || is_effect(ins);
   }
   want(f, computation->root);
   for (hl_instruction *ins = computation->last; ins; ins = ins->previous)
@@ -571,12 +579,32 @@ typedef struct order {
   size_t work_capacity;
 } order;
 
+static void add_dependency(order *o, const info *x, int **out, int *count, size_t *capacity)
+{
+  *out = hl_arena_grow(o->f->arena, *out, capacity, (size_t)*count + 1, sizeof **out);
+  (*out)[(*count)++] = unit_leader(o->f, x->units[0]);
+}
+
+/* What has an effect comes behind the one before it in the text. */
+static void push_last_effect(order *o, int id, int **out, int *count, size_t *capacity)
+{
+  const hl_instruction *ins = o->f->units[id].roots[0];
+  if (!o->f->has_effects || !is_effect(ins))
+    return;
+  while ((ins = ins->previous))
+    if (is_effect(ins)) {
+      add_dependency(o, info_of(o->f, ins), out, count, capacity);
+      return;
+    }
+}
+
 /* The units that unit `id` reads, through everything that is computed inside it. */
 static void push_dependencies(order *o, int id, int **out, int *count, size_t *capacity)
 {
   fuser *f = o->f;
   int top = 0;
   f->stamp_now++;
+  push_last_effect(o, id, out, count, capacity);
   for (int i = 0; i < f->units[id].root_count; i++) {
     o->work = hl_arena_grow(f->arena, o->work, &o->work_capacity, (size_t)top + 1, sizeof *o->work);
     o->work[top++] = f->units[id].roots[i];
@@ -594,8 +622,7 @@ static void push_dependencies(order *o, int id, int **out, int *count, size_t *c
                                 sizeof *o->work);
         o->work[top++] = operand;
       } else if (x->unit_count && unit_leader(f, x->units[0]) != id) {
-        *out = hl_arena_grow(f->arena, *out, capacity, (size_t)*count + 1, sizeof **out);
-        (*out)[(*count)++] = unit_leader(f, x->units[0]);
+        add_dependency(o, x, out, count, capacity);
       }
     }
   }

@@ -6,7 +6,7 @@
 
 typedef enum hl_unit_kind {
   HL_UNIT_KERNEL, /* loops that write the roots */
-  HL_UNIT_CONTROL /* while or conditional: roots holds that instruction alone */
+  HL_UNIT_CONTROL /* while, conditional or custom-call: roots holds that instruction alone */
 } hl_unit_kind;
 
 /* A reduction that is computed inside a kernel: dimension d of its result lies on loop map[d] of the

@@ -5,6 +5,7 @@
  * body's results are copied to when all of them are there.
  */
 #include "../ir/limits.h"
+#include "lower_call.h"
 #include "lower_kernel.h"
 #include "lower_whole.h"
 
@@ -415,12 +416,24 @@ static void lower_conditional(frame *f, hl_instruction *ins)
   }
 }
 
+static void lower_call(frame *f, const hl_instruction *ins)
+{
+  hl_call_site site = {.arena = f->l->arena, .program = f->l->program, .steps = f->steps, .ins = ins,
+                       .results = f->leaves[ins->scratch]};
+  site.operands = HL_ARRAY(f->l->arena, ins->operand_count + 1, hl_buffer **);
+  for (int i = 0; i < ins->operand_count; i++)
+    site.operands[i] = f->leaves[ins->operands[i]->scratch];
+  hl_lower_call_step(&site);
+}
+
 static void lower_unit(frame *f, hl_unit *unit)
 {
   if (unit->kind == HL_UNIT_KERNEL)
     lower_kernel(f, unit);
   else if (unit->roots[0]->opcode == HL_OP_WHILE)
     lower_while(f, unit->roots[0]);
+  else if (unit->roots[0]->opcode == HL_OP_CUSTOM_CALL)
+    lower_call(f, unit->roots[0]);
   else
     lower_conditional(f, unit->roots[0]);
 }

@@ -6,6 +6,7 @@
  */
 #include "hlo_lite.h"
 
+#include "calls.h"
 #include "codegen/interface.h"
 #include "codegen/jit.h"
 #include "ir/print.h"
@@ -24,6 +25,8 @@ struct hlo_context {
   hlo_message *messages;
   size_t message_count;
   const char *rendered;
+  hl_given_call *given; /* the targets are malloc'ed too */
+  size_t given_count;
   /* what the call that runs has made so far */
   hl_session session;
   hlo_executable *executable;
@@ -38,6 +41,7 @@ struct hlo_module {
 struct hlo_executable {
   hl_jit_entry *entry;
   hl_arena *arena; /* of names and dimensions */
+  hl_calls calls;
   hl_jit *jit;
   hl_jit_module *module;
   hlo_array *arguments, *results;
@@ -68,8 +72,12 @@ hlo_context *hlo_context_new(void)
 
 void hlo_context_free(hlo_context *context)
 {
-  if (context)
-    hl_arena_free(context->arena);
+  if (!context)
+    return;
+  for (size_t i = 0; i < context->given_count; i++)
+    free((char *)(uintptr_t)context->given[i].target);
+  free(context->given);
+  hl_arena_free(context->arena);
   free(context);
 }
 
@@ -215,6 +223,39 @@ const char *hlo_module_text(hlo_context *context, hlo_module *module)
   return module->text;
 }
 
+/* ---- custom calls ---- */
+
+/* The entry of a target, a new one without a function where there is none; NULL: out of memory. */
+static hl_given_call *given_call(hlo_context *context, const char *target)
+{
+  for (size_t i = 0; i < context->given_count; i++)
+    if (!strcmp(context->given[i].target, target))
+      return &context->given[i];
+  size_t count = context->given_count, bytes = strlen(target) + 1;
+  hl_given_call *given = realloc(context->given, (count + 1) * sizeof *given);
+  char *copy = malloc(bytes);
+  if (given)
+    context->given = given;
+  if (!given || !copy) {
+    free(copy);
+    return NULL;
+  }
+  given[count] = (hl_given_call){memcpy(copy, target, bytes), NULL};
+  return &given[context->given_count++];
+}
+
+int hlo_set_custom_call(hlo_context *context, const char *target,
+                        int (*function)(void *const *arguments, void *const *results,
+                                        const char *config, size_t config_bytes))
+{
+  hl_given_call *given = given_call(context, target);
+  if (given)
+    given->function = (void (*)(void))function;
+  return given ? 0 : 1;
+}
+
+/* ---- compilation ---- */
+
 hlo_options hlo_default_options(void)
 {
   return (hlo_options){.opt_level = 2, .threads = DEFAULT_THREADS};
@@ -272,7 +313,8 @@ static bool load(hlo_executable *e, hl_session *s, const hl_code *code)
   const char *error = NULL;
   e->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
   if (e->jit)
-    e->module = hl_jit_load(e->jit, s->arena, code->data, code->size, s->symbol, &error);
+    e->module = hl_jit_load_with(e->jit, s->arena, code->data, code->size, s->symbol,
+                                 e->calls.symbols, e->calls.symbol_count, &error);
   if (e->module) {
     e->entry = hl_jit_module_entry(e->module);
     return true;
@@ -299,8 +341,9 @@ static bool compile(hlo_context *context, const hlo_module *module, const hlo_op
             hl_session_load(s, NULL) && hl_session_build(s) &&
             hl_session_emit(s, HL_CODE_OBJECT, &context->code);
   if (ok) {
+    hl_call_sources sources = {.given = context->given, .given_count = context->given_count};
     describe_all(context->executable, s);
-    ok = load(context->executable, s, &context->code);
+    ok = hl_calls_find(s, &sources, &context->executable->calls) && load(context->executable, s, &context->code);
   }
   collect(context, s);
   return ok;
@@ -330,6 +373,7 @@ void hlo_executable_free(hlo_executable *executable)
     return;
   hl_jit_unload(executable->module);
   hl_jit_free(executable->jit);
+  hl_calls_close(&executable->calls);
   hl_arena_free(executable->arena);
   free(executable);
 }

@@ -123,6 +123,24 @@ static const char *export_script(job *j, bool threads)
       s->symbol, s->symbol, s->symbol, threads ? "hlo_parallel_for; " : "");
 }
 
+/* The list of libraries with those of LAPACK behind it, by their file names, where the module calls them. */
+static const char *const *with_lapack(job *j, const char *const *libraries)
+{
+  int count, known = 0;
+  const hl_call **calls = hl_program_calls(j->session->arena, j->session->program, &count);
+  while (libraries && libraries[known])
+    known++;
+  const char **list = HL_ARRAY(j->session->arena, known + 3, const char *);
+  for (int i = 0; i < known; i++)
+    list[i] = libraries[i];
+  for (int i = 0; i < count; i++)
+    if (calls[i]->is_fortran) {
+      list[known] = "-l:liblapack.so.3";
+      list[known + 1] = "-l:libblas.so.3";
+    }
+  return list;
+}
+
 static void link_shared(job *j, const hl_code *code)
 {
   bool threads = uses_threads(j->session->arena, code);
@@ -138,7 +156,7 @@ static void link_shared(job *j, const hl_code *code)
                   .inputs = inputs,
                   .input_count = threads ? 3 : 2,
                   .options = options,
-                  .libraries = threads ? libraries : NULL};
+                  .libraries = with_lapack(j, threads ? libraries : NULL)};
   link_output(j, &link);
   if (j->is_written)
     write_header(j, output, code);
@@ -158,7 +176,7 @@ static void link_executable(job *j, const hl_code *code)
                   .output = output_path(j, ""),
                   .inputs = inputs,
                   .input_count = 3,
-                  .libraries = libraries};
+                  .libraries = with_lapack(j, libraries)};
   link_output(j, &link);
 }
 
@@ -219,6 +237,23 @@ static bool can_link(const job *j)
   return target->family == host.family && !target->is_freestanding;
 }
 
+/* An executable has no place for functions of a program. */
+static bool check_calls(job *j)
+{
+  hl_session *s = j->session;
+  int count;
+  const hl_call **calls = hl_program_calls(s->arena, s->program, &count);
+  for (int i = 0; j->options->emit == HL_EMIT_EXE && i < count; i++) {
+    if (calls[i]->is_fortran)
+      continue;
+    hl_error(&s->diag, calls[i]->range, HL_RULE_COMPILE_OP, "the custom call '%s' is unknown: --emit=exe has no function %s",
+             calls[i]->target, calls[i]->symbol);
+    hl_help(&s->diag, "a program can define it: --emit=obj or --emit=shared");
+    s->fault = HL_FAULT_INPUT;
+  }
+  return s->fault == HL_FAULT_NONE;
+}
+
 static int compile_code(job *j)
 {
   hl_session *s = j->session;
@@ -229,7 +264,7 @@ static int compile_code(job *j)
     return hl_complain(HL_EXIT_USAGE,
                        "--emit=%s links for this machine alone, not for %s; --emit=obj does",
                        hl_emit_name(j->options->emit), s->target.triple);
-  if (hl_session_emit(s, code_kind(j->options->emit), &code))
+  if (check_calls(j) && hl_session_emit(s, code_kind(j->options->emit), &code))
     write_code(j, &code);
   free(code.data);
   return HL_EXIT_DONE;

@@ -2,6 +2,9 @@
  * with the evaluator. */
 #include "command.h"
 
+#include "calls.h"
+#include "check_call.h"
+
 #include "codegen/interface.h"
 #include "codegen/jit.h"
 #include "ir/eval.h"
@@ -27,6 +30,7 @@ typedef struct run {
   hl_arguments arguments;
   void **result_data;
   void *workspace;
+  hl_calls calls;
   hl_jit *jit;
   hl_jit_module *code;
 } run;
@@ -101,7 +105,8 @@ static bool link_code(run *r)
     return false;
   r->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
   if (r->jit)
-    r->code = hl_jit_load(r->jit, s->arena, code.data, code.size, s->symbol, &error);
+    r->code = hl_jit_load_with(r->jit, s->arena, code.data, code.size, s->symbol,
+                               r->calls.symbols, r->calls.symbol_count, &error);
   free(code.data);
   return r->code || internal_fault(r, error);
 }
@@ -182,7 +187,7 @@ static bool differs(run *r, int result, const hl_literal *want)
 }
 
 /* A fresh copy of the module, because the passes have changed the other. */
-static bool evaluate(run *r, hl_session *fresh)
+static bool evaluate(run *r, hl_session *fresh, hl_guard *guard)
 {
   hl_session *s = r->session;
   const hl_literal **args = HL_ARRAY(fresh->arena, r->param_count + 1, const hl_literal *);
@@ -191,7 +196,10 @@ static bool evaluate(run *r, hl_session *fresh)
     args[i] = argument_literal(fresh->arena, members.arguments[i].port, r->arguments.data[i]);
   const hl_literal **results;
   int count;
-  if (!hl_eval_module(fresh->arena, fresh->module, args, &results, &count, &fresh->diag))
+  hl_call_sources sources = {.libraries = r->options->call_libraries};
+  hl_check_call calls = {s, &sources, guard, fresh->arena};
+  hl_eval_host host = {hl_check_custom_call, &calls};
+  if (!hl_eval_module_with(fresh->arena, fresh->module, args, &host, &results, &count, &fresh->diag))
     return hl_session_input_fault(s, "--check: %s", fresh->diag.last->text);
   for (int i = 0; i < r->result_count; i++)
     if (differs(r, i, results[i]))
@@ -206,7 +214,7 @@ static bool check(run *r, hl_guard *guard)
   const hl_source *source = r->session->diag.source;
   hl_session_open(&fresh, guard, &options);
   bool ok = hl_session_set_text(&fresh, source->name, source->text, source->size) &&
-            hl_session_load(&fresh, r->options->constants) && evaluate(r, &fresh);
+            hl_session_load(&fresh, r->options->constants) && evaluate(r, &fresh, guard);
   hl_session_close(&fresh);
   return ok;
 }
@@ -230,6 +238,9 @@ static bool run_module(run *r, hl_guard *guard)
   hl_session *s = r->session;
   if (!hl_command_load(s, r->options, r->options->inputs[0]) || !hl_session_build(s))
     return false;
+  hl_call_sources sources = {.libraries = r->options->call_libraries};
+  if (!hl_calls_find(s, &sources, &r->calls))
+    return false;
   describe_all(r);
   return fits_output(r) && load_arguments(r) && allocate(r) && link_code(r) && call(r) &&
          (!r->options->check || check(r, guard)) && deliver(r);
@@ -239,6 +250,7 @@ static void release(run *r)
 {
   hl_jit_unload(r->code);
   hl_jit_free(r->jit);
+  hl_calls_close(&r->calls);
   hl_arguments_free(&r->arguments);
   for (int i = 0; r->result_data && i < r->result_count; i++)
     free(r->result_data[i]);

@@ -74,6 +74,16 @@ HLO_API void hlo_module_free(hlo_module *module);
 /* The module as canonical text, which lives as long as the module. NULL: out of memory. */
 HLO_API const char *hlo_module_text(hlo_context *context, hlo_module *module);
 
+/* ---- custom calls ---- */
+
+/* Gives the function that custom calls of a target call, in what the context compiles from now on; NULL takes it away again. It has
+ * the form of hlo_custom_call in hlo_runtime.h: arguments and results are dense and row-major, or in the layouts that the module
+ * writes; 0 is success. Targets without one call the process's function hlo_custom_TARGET; those of LAPACK the system's library.
+ * Returns 0, or 1 when out of memory. */
+HLO_API int hlo_set_custom_call(hlo_context *context, const char *target,
+                                int (*function)(void *const *arguments, void *const *results,
+                                                const char *config, size_t config_bytes));
+
 /* ---- compilation ---- */
 
 typedef struct hlo_options {

@@ -236,6 +236,12 @@ static bool set_repeat(hl_options *o, const char *value)
   return read_int(value, 1, INT32_MAX, &o->repeat);
 }
 
+static bool set_call_libraries(hl_options *o, const char *value)
+{
+  o->call_libraries = value;
+  return *value;
+}
+
 static bool set_linker(hl_options *o, const char *value)
 {
   o->linker = value;
@@ -293,6 +299,8 @@ static const option options_table[] = {
     {"--check", NULL, RUN, set_check,
      "compare the results with the reference evaluator, bit by bit"},
     {"--repeat", "N", RUN, set_repeat, "call so often and print the times"},
+    {"--custom-calls", "A.so,B.so", RUN, set_call_libraries,
+     "shared libraries with the functions of custom calls: hlo_custom_TARGET"},
     {"--dialect", "xla", TEXT, set_dialect, "refuse what XLA does not read: implicit broadcasts"},
     {"--diagnostics", "json", TEXT, set_diagnostics, "messages as JSON"},
     {"--color", "WHEN", TEXT, set_color, "auto, always or never"},

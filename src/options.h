@@ -57,6 +57,7 @@ typedef struct hl_options {
   uint64_t seed;
   bool check;
   int64_t repeat;
+  const char *call_libraries; /* --custom-calls */
   const char *linker, *cc;
 } hl_options;
 

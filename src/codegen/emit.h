@@ -181,6 +181,9 @@ void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel);
 void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes);
 void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer);
 
+/* emit_call.c: a call of a function outside, given the memory of each value's buffer. Its status; NULL: it has none. */
+LLVMValueRef hl_emit_call(hl_emitter *e, const hl_call *call, LLVMValueRef *pointers);
+
 /* emit_kernel.c: the function of a kernel. */
 LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step);
 LLVMTypeRef hl_emit_kernel_type(hl_emitter *e, const hl_kernel *kernel);

@@ -2,8 +2,7 @@
  * the floating environment.
  *
  *   int NAME(args, results, workspace)     checks the workspace, sets the environment, calls
- *   void run(args, results, workspace)     the steps in order: calls of kernels, copies, loops and
- * branches
+ *   int run(args, results, workspace)      the steps in order: calls, copies, loops and branches; 0, or 2 where a call failed
  *
  * run is a function of its own and never inlined, so that no arithmetic moves out of the part where
  * the environment is set.
@@ -283,6 +282,23 @@ static void emit_conditional(run_function *r, const hl_step *step)
   hl_llvm_at(l, after);
 }
 
+/* A call that fails ends the run. */
+static void emit_call(run_function *r, const hl_step *step)
+{
+  hl_emitter *e = r->e;
+  const hl_call *call = step->call;
+  LLVMValueRef *pointers = HL_ARRAY(e->arena, call->value_count + 1, LLVMValueRef);
+  for (int i = 0; i < call->value_count; i++)
+    pointers[i] = call->values[i].buffer ? buffer_pointer(r, call->values[i].buffer) : NULL;
+  LLVMValueRef status = hl_emit_call(e, call, pointers);
+  if (!status)
+    return;
+  LLVMValueRef failed = LLVMBuildICmp(e->l.builder, LLVMIntNE, status, hl_llvm_int(e->l.i32, 0), "");
+  hl_llvm_if branch = hl_llvm_if_begin(&e->l, failed);
+  LLVMBuildRet(e->l.builder, hl_llvm_int(e->l.i32, 2));
+  hl_llvm_at(&e->l, branch.otherwise);
+}
+
 /* Nesting is that of the text's whiles and conditionals. */
 static void emit_steps(run_function *r, const hl_steps *steps)
 {
@@ -300,6 +316,9 @@ static void emit_steps(run_function *r, const hl_steps *steps)
     case HL_STEP_CONDITIONAL:
       emit_conditional(r, step);
       break;
+    case HL_STEP_CALL:
+      emit_call(r, step);
+      break;
     }
   }
 }
@@ -314,7 +333,7 @@ static LLVMTypeRef entry_type(hl_emitter *e, LLVMTypeRef result)
 static LLVMValueRef emit_run(hl_emitter *e)
 {
   run_function r = {.e = e, .constants = {.arena = e->arena}};
-  r.function = LLVMAddFunction(e->l.module, "run", entry_type(e, e->l.nothing));
+  r.function = LLVMAddFunction(e->l.module, "run", entry_type(e, e->l.i32));
   LLVMSetLinkage(r.function, LLVMInternalLinkage);
   hl_emit_function_attributes(e, r.function);
   hl_llvm_function_attr(&e->l, r.function, "noinline");
@@ -323,8 +342,12 @@ static LLVMValueRef emit_run(hl_emitter *e)
     hl_llvm_attr(&e->l, r.function, i, "noalias", 0);
   e->l.function = r.function;
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
+  hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));
+  LLVMBasicBlockRef start = hl_llvm_here(&e->l);
   emit_steps(&r, &e->program->steps);
-  LLVMBuildRetVoid(e->l.builder);
+  LLVMBuildRet(e->l.builder, hl_llvm_int(e->l.i32, 0));
+  hl_llvm_at(&e->l, LLVMGetEntryBasicBlock(r.function));
+  LLVMBuildBr(e->l.builder, start);
   return r.function;
 }
 
@@ -356,9 +379,9 @@ static void emit_entry(hl_emitter *e, LLVMValueRef run)
     hl_llvm_at(&e->l, bad.otherwise);
   }
   LLVMValueRef saved = hl_emit_fenv_enter(e);
-  LLVMBuildCall2(e->l.builder, entry_type(e, e->l.nothing), run, args, 3, "");
+  LLVMValueRef status = LLVMBuildCall2(e->l.builder, entry_type(e, e->l.i32), run, args, 3, "");
   hl_emit_fenv_leave(e, saved);
-  LLVMBuildRet(e->l.builder, hl_llvm_int(e->l.i32, 0));
+  LLVMBuildRet(e->l.builder, status);
   hl_llvm_at(&e->l, LLVMGetEntryBasicBlock(entry));
   LLVMBuildBr(e->l.builder, start);
 }

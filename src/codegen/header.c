@@ -136,6 +136,25 @@ static void print_results(hl_str *out, const hl_interface *members, const char *
   hl_str_printf(out, "} %s_results;\n", symbol);
 }
 
+static bool is_called(const hl_call **calls, int count, const char *symbol)
+{
+  for (int i = 0; i < count; i++)
+    if (!strcmp(calls[i]->symbol, symbol))
+      return true;
+  return false;
+}
+
+/* Symbols of the compiler's own library: undefined, but no calls of the module. */
+static void print_helpers(hl_str *out, const hl_program *program, const hl_header_options *o)
+{
+  int count, printed = 0;
+  const hl_call **calls = hl_program_calls(out->arena, program, &count);
+  for (int i = 0; i < o->undefined_count; i++)
+    if (!is_called(calls, count, o->undefined[i]))
+      hl_str_printf(out, "%s%s", printed++ ? ", " : "\n   Needs of the compiler's own library: ", o->undefined[i]);
+  hl_str_add(out, printed ? "." : "");
+}
+
 static void print_contract(hl_str *out, const hl_program *program, const hl_header_options *o)
 {
   hl_str_add(out,
@@ -149,11 +168,44 @@ static void print_contract(hl_str *out, const hl_program *program, const hl_head
                   " Uses up to %d threads through hlo_parallel_for (hlo_runtime.h) where the\n   "
                   "program links one, else the calling thread.",
                   program->max_workers);
-  for (int i = 0; i < o->undefined_count; i++)
-    hl_str_printf(out, "%s%s%s",
-                  i ? ", " : "\n   Needs of the compiler's own library: ", o->undefined[i],
-                  i + 1 == o->undefined_count ? "." : "");
+  print_helpers(out, program, o);
   hl_str_add(out, " */\n");
+}
+
+/* What the program must define, and link. */
+static void print_calls(hl_str *out, const hl_program *program)
+{
+  int count;
+  bool has_lapack = false;
+  const hl_call **calls = hl_program_calls(out->arena, program, &count);
+  for (int i = 0; i < count; i++) {
+    has_lapack = has_lapack || calls[i]->is_fortran;
+    if (calls[i]->is_fortran)
+      continue;
+    hl_str_add(out, "\n/* The program defines this, for the custom call \"");
+    add_harmless(out, calls[i]->target);
+    hl_str_printf(out,
+                  "\". 0 is success. */\nint %s(void *const *args, void *const *results, const char *config, size_t "
+                  "config_bytes);\n",
+                  calls[i]->symbol);
+  }
+  if (!has_lapack)
+    return;
+  hl_str_add(out, "\n/* Link with -llapack -lblas (LP64):");
+  for (int i = 0; i < count; i++)
+    if (calls[i]->is_fortran)
+      hl_str_printf(out, " %s", calls[i]->symbol);
+  hl_str_add(out, " */\n");
+}
+
+static bool has_user_calls(hl_arena *arena, const hl_program *program)
+{
+  int count;
+  const hl_call **calls = hl_program_calls(arena, program, &count);
+  for (int i = 0; i < count; i++)
+    if (!calls[i]->is_fortran)
+      return true;
+  return false;
 }
 
 void hl_header_print(hl_str *out, const hl_program *program, const hl_header_options *o)
@@ -162,6 +214,7 @@ void hl_header_print(hl_str *out, const hl_program *program, const hl_header_opt
   print_head(out, o);
   print_guard(out, o->symbol, "ifndef");
   print_guard(out, o->symbol, "define");
+  hl_str_add(out, has_user_calls(out->arena, program) ? "#include <stddef.h>\n" : "");
   hl_str_add(out, "#include <stdint.h>\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n#define ");
   add_upper(out, o->symbol);
   hl_str_printf(out, "_WORKSPACE_BYTES UINT64_C(%" PRId64 ")\n\n", program->workspace_bytes);
@@ -174,7 +227,9 @@ void hl_header_print(hl_str *out, const hl_program *program, const hl_header_opt
       out, "extern const uint64_t %s_workspace_bytes;\nextern const char %s_signature[]; /* \"",
       o->symbol, o->symbol);
   hl_str_add(out, hl_signature(out->arena, program));
-  hl_str_add(out, "\" */\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+  hl_str_add(out, "\" */\n");
+  print_calls(out, program);
+  hl_str_add(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
 static void describe_array(hl_str *out, const hl_member *member)

@@ -169,13 +169,38 @@ static hl_jit_module *new_module(LLVMOrcResourceTrackerRef tracker, const lookup
   return module;
 }
 
+static bool define_symbols(hl_jit *jit, LLVMOrcJITDylibRef library, hl_arena *arena,
+                           const hl_jit_symbol *symbols, int count, const char **error)
+{
+  LLVMOrcCSymbolMapPair *pairs = HL_ARRAY(arena, count + 1, LLVMOrcCSymbolMapPair);
+  for (int i = 0; i < count; i++) {
+    pairs[i].Name = LLVMOrcLLJITMangleAndIntern(jit->lljit, symbols[i].name);
+    pairs[i].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)symbols[i].address;
+    pairs[i].Sym.Flags.GenericFlags =
+        LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
+  }
+  return count == 0 ||
+         succeeded(arena,
+                   LLVMOrcJITDylibDefine(library, LLVMOrcAbsoluteSymbols(pairs, (size_t)count)),
+                   error);
+}
+
 hl_jit_module *hl_jit_load(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
                            const char *symbol, const char **error)
 {
+  return hl_jit_load_with(jit, arena, object, size, symbol, NULL, 0, error);
+}
+
+hl_jit_module *hl_jit_load_with(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
+                                const char *symbol, const hl_jit_symbol *symbols, int symbol_count,
+                                const char **error)
+{
   lookup found = {NULL, {0, 0}};
   LLVMOrcJITDylibRef library = new_library(jit, arena, error);
+  bool is_defined =
+      library && define_symbols(jit, library, arena, symbols, symbol_count, error);
   LLVMOrcResourceTrackerRef tracker =
-      library ? add_object(jit, library, arena, object, size, error) : NULL;
+      is_defined ? add_object(jit, library, arena, object, size, error) : NULL;
   if (!tracker)
     return NULL;
   if (!find_symbols(jit, library, arena, symbol, &found, error)) {

@@ -25,9 +25,19 @@ hl_jit *hl_jit_new(hl_arena *arena, hl_parallel_for *hook, const char **error);
 /* Frees the linker and the modules that are still there; NULL is allowed. */
 void hl_jit_free(hl_jit *jit);
 
+/* A function outside that the object calls. */
+typedef struct hl_jit_symbol {
+  const char *name;
+  void *address;
+} hl_jit_symbol;
+
 /* Links an object (its bytes are copied). NULL with *error (text in the arena). */
 hl_jit_module *hl_jit_load(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
                            const char *symbol, const char **error);
+/* The same for one that calls functions outside. */
+hl_jit_module *hl_jit_load_with(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
+                                const char *symbol, const hl_jit_symbol *symbols, int symbol_count,
+                                const char **error);
 hl_jit_entry *hl_jit_module_entry(const hl_jit_module *module);
 uint64_t hl_jit_module_workspace_bytes(const hl_jit_module *module);
 /* Unmaps the code; no call of it may be running. NULL is allowed. */

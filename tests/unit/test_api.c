@@ -135,6 +135,52 @@ START_TEST(refuses_what_cannot_be_compiled)
 }
 END_TEST
 
+/* ---- custom calls ---- */
+
+static const char scaled[] = "HloModule m\nENTRY e {\n  x = f32[3] parameter(0)\n"
+                             "  y = f32[3] custom-call(x), custom_call_target=\"my scale\", backend_config=\"3\"\n"
+                             "  ROOT z = f32[3] add(y, x)\n}\n";
+
+static int scale(void *const *arguments, void *const *results, const char *config, size_t config_bytes)
+{
+  const float *x = arguments[0];
+  float *y = results[0];
+  for (int i = 0; i < 3; i++)
+    y[i] = x[i] * (float)(config[0] - '0');
+  return config_bytes != 1 || x[0] < 0;
+}
+
+START_TEST(calls_functions_of_the_program)
+{
+  const float x[3] = {1, 2, 3}, bad[3] = {-1, 0, 0};
+  float y[3];
+  ck_assert_int_eq(hlo_set_custom_call(context, "other", scale), 0);
+  ck_assert_int_eq(hlo_set_custom_call(context, "my scale", scale), 0);
+  hlo_executable *e = compile(scaled, NULL);
+  void *results[] = {y}, *workspace = aligned_alloc(64, hlo_workspace_bytes(e) + 64);
+  ck_assert_int_eq(hlo_execute(e, (const void *[]){x}, results, workspace), 0);
+  for (int i = 0; i < 3; i++)
+    ck_assert_float_eq(y[i], 4 * x[i]);
+  ck_assert_int_eq(hlo_execute(e, (const void *[]){bad}, results, workspace), 2);
+  free(workspace);
+  hlo_executable_free(e);
+}
+END_TEST
+
+START_TEST(refuses_unknown_targets)
+{
+  ck_assert_int_eq(hlo_set_custom_call(context, "my scale", scale), 0);
+  ck_assert_int_eq(hlo_set_custom_call(context, "my scale", NULL), 0);
+  hlo_module *module = parse(scaled);
+  ck_assert_ptr_nonnull(module);
+  ck_assert_ptr_null(hlo_compile(context, module, NULL));
+  hlo_message message = hlo_message_at(context, 0);
+  ck_assert_uint_eq(message.line, 4);
+  ck_assert_ptr_nonnull(strstr(message.text, "my scale"));
+  hlo_module_free(module);
+}
+END_TEST
+
 START_TEST(refuses_an_unknown_cpu)
 {
   hlo_module *module = parse(bias);
@@ -296,6 +342,8 @@ int main(void)
   tcase_add_test(t, refuses_what_cannot_be_compiled);
   tcase_add_test(t, refuses_an_unknown_cpu);
   tcase_add_test(t, prints_modules);
+  tcase_add_test(t, calls_functions_of_the_program);
+  tcase_add_test(t, refuses_unknown_targets);
   tcase_add_test(t, executables_are_shared);
   tcase_add_test(t, refuses_a_bad_workspace);
   tcase_add_test(t, several_live_at_once);

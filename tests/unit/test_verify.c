@@ -323,10 +323,10 @@ static const struct {
     {"ENTRY e {\n  t = token[] parameter(0)\n  ROOT r = (f32[2], token[]) infeed(t)\n}",
      "t.hlo:3:30: error: 'infeed' cannot be compiled [compile-op]\n"},
     {"ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT r = f32[2] custom-call(a), "
-     "custom_call_target=\"magic\"\n}",
-     "t.hlo:3:19: error: the custom call 'magic' cannot be compiled [compile-op]\n"},
+     "custom_call_target=\"__magic\"\n}",
+     "t.hlo:3:19: error: the custom call '__magic' cannot be compiled [compile-op]\n"},
     {"ENTRY e {\n  a = f32[2] parameter(0)\n  d = f32[2] custom-call(a), "
-     "custom_call_target=\"magic\"\n"
+     "custom_call_target=\"__magic\"\n"
      "  ROOT r = f32[2] negate(a)\n}",
      ""},
     /* What the entry does not reach does not count. */
