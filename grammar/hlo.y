@@ -41,7 +41,7 @@ static void hl_yyerror(const hl_range *location, void *scanner, hl_parser *p, co
 %token ENTRY_LAYOUT "entry_computation_layout" ALIASES "input_output_alias" DONORS "buffer_donor"
 %token LAYOUT "layout" LAYOUT_SUFFIX "suffix" TRANSPOSED "T" LITERAL "literal"
 %token SYNC "sync" COMMENT "comment" BAD_NUMBER "bad" STRAY "stray"
-%token END 0 "end"
+%token END 0 "end" LINE "line"
 
 %type <value> signature parameters parameter_list parameter head inline_head rhs call payload operands operand attributes attribute
 %type <value> value scalar items item fields field int int_list ints shape array shapes shape_list dims dim_list dim layout
@@ -51,6 +51,7 @@ static void hl_yyerror(const hl_range *location, void *scanner, hl_parser *p, co
 
 text:
   header tables computations                        { (void)yynerrs; /* bison counts errors, nobody asks for the number */ }
+| LINE instruction
 ;
 
 header:

@@ -117,6 +117,7 @@ typedef struct hl_parser {
   int old_nesting, old_braces; /* before the last token */
   bool is_constant;            /* the last token was the word constant */
   bool in_layout, in_tables;
+  bool is_line;       /* the text is one instruction of a computation that is open (lines.c) */
   bool is_fatal;      /* a limit was exceeded: the text ends here */
   bool must_sync;     /* an error was reported: go on at the next instruction */
   uint32_t synced_at; /* where it last went on */
@@ -219,6 +220,9 @@ void hl_poison_name(hl_parser *p, hl_range name);
 hl_instruction *hl_find_operand(hl_parser *p, hl_range name, hl_range user);
 hl_computation *hl_find_callee(hl_parser *p, hl_range name);
 bool hl_finish_module(hl_parser *p);
+/* What is due when a line ends: names that were not found are reported, nested instructions and
+ * inline computations get names. */
+void hl_finish_line(hl_parser *p);
 
 /* build.c: instructions */
 hl_value *hl_build_head(hl_parser *p, hl_range root, hl_range name);

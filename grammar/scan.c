@@ -559,6 +559,11 @@ int hl_yylex(HL_YYSTYPE *value, hl_range *location, void *scanner, hl_parser *p)
   }
   if (p->must_sync)
     return synchronize(p, location);
+  if (p->is_line && !p->token_count) {
+    *location = (hl_range){0, 0};
+    p->token_count++;
+    return T_LINE;
+  }
   p->old_nesting = p->nesting;
   p->old_braces = p->braces;
   int token = read_token(p, location);

@@ -374,13 +374,20 @@ static void report_unresolved(hl_parser *p, const hl_scope *scope)
     report_operand(p, scope, u);
 }
 
+static void name_implicit(hl_parser *p)
+{
+  hl_scope *scope = p->scope;
+  for (size_t i = 0; i < scope->implicit_count; i++)
+    scope->implicit[i]->name =
+        hl_fresh_name(p->module, hl_op_info_of(scope->implicit[i]->opcode)->name);
+  scope->implicit_count = 0;
+}
+
 hl_computation *hl_close_computation(hl_parser *p)
 {
   hl_scope *scope = p->scope;
   hl_computation *c = scope->computation;
-  for (size_t i = 0; i < scope->implicit_count; i++)
-    scope->implicit[i]->name =
-        hl_fresh_name(p->module, hl_op_info_of(scope->implicit[i]->opcode)->name);
+  name_implicit(p);
   if (!c->root)
     c->root = c->last;
   collect_parameters(p, c);
@@ -405,14 +412,36 @@ void hl_build_thread(hl_parser *p, hl_range name, hl_range string)
     c->execution_thread = hl_unescape(p, string);
 }
 
+static void name_unnamed(hl_parser *p)
+{
+  for (size_t i = 0; i < p->unnamed_count; i++) {
+    const char *base = p->unnamed[i]->name[0] ? p->unnamed[i]->name : "region";
+    p->unnamed[i]->name = hl_fresh_name(p->module, base);
+  }
+  p->unnamed_count = 0;
+}
+
+static void report_unresolved_calls(hl_parser *p)
+{
+  for (const hl_unresolved *u = p->unresolved_calls.first; u; u = u->next)
+    report_call(p, u);
+  p->unresolved_calls = (hl_unresolved_list){.first = NULL};
+}
+
+void hl_finish_line(hl_parser *p)
+{
+  name_implicit(p);
+  report_unresolved(p, p->scope);
+  p->scope->unresolved = (hl_unresolved_list){.first = NULL};
+  report_unresolved_calls(p);
+  name_unnamed(p);
+}
+
 bool hl_finish_module(hl_parser *p)
 {
   hl_module *module = p->module;
-  for (const hl_unresolved *u = p->unresolved_calls.first; u; u = u->next)
-    report_call(p, u);
-  for (size_t i = 0; i < p->unnamed_count; i++)
-    p->unnamed[i]->name =
-        hl_fresh_name(module, p->unnamed[i]->name[0] ? p->unnamed[i]->name : "region");
+  report_unresolved_calls(p);
+  name_unnamed(p);
   if (!module->entry)
     module->entry = module->last;
   if (!module->name && module->entry)

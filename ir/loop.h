@@ -260,6 +260,9 @@ struct hl_program {
 /* The calls of functions outside, one for each symbol, in the order of the steps. */
 const hl_call **hl_program_calls(hl_arena *arena, const hl_program *program, int *count);
 
+/* The kernels that its steps run, each once, in the order of the steps. */
+const hl_kernel **hl_program_kernels(hl_arena *arena, const hl_program *program, int *count);
+
 /* Building (loop.c). Every node goes at the end of the block `at` of the builder. */
 typedef struct hl_loop_builder {
   hl_kernel *kernel;

@@ -275,6 +275,18 @@ static void verify_computation(hl_infer *infer, hl_computation *c)
     check_signature(infer, c);
 }
 
+bool hl_verify_added(const hl_computation *after, hl_instruction *first, hl_verify_options options,
+                     hl_diag *diag)
+{
+  hl_infer infer = {first->computation->module->arena, diag, options};
+  int before = diag->error_count;
+  for (hl_computation *c = after->next; c; c = c->next)
+    verify_computation(&infer, c);
+  for (hl_instruction *ins = first; ins; ins = ins->next)
+    verify_instruction(&infer, ins);
+  return diag->error_count == before && !diag->suppressed;
+}
+
 static void check_entry_layout(hl_infer *infer, const hl_module *module)
 {
   const hl_computation *entry = module->entry;

@@ -14,6 +14,11 @@ typedef struct hl_verify_options {
  * (elided constants) do not count. */
 bool hl_verify(hl_module *module, hl_verify_options options, hl_diag *diag);
 
+/* Verifies what was added to a module whose rest is verified: the computations behind `after`, then
+ * the instructions from `first` to the end of its computation. */
+bool hl_verify_added(const hl_computation *after, hl_instruction *first, hl_verify_options options,
+                     hl_diag *diag);
+
 /* What is legal but cannot be compiled or evaluated (ops of a later stage, refused ops, element
  * types, dynamic dimensions, elided constants, opaque at the entry): one error each at its place,
  * with the remedy. Called by compile and run before the first pass. */

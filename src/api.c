@@ -4,39 +4,18 @@
  * What an entry holds while it works hangs on the context, so that running out of memory, which
  * jumps back into the entry, can free it.
  */
-#include "hlo_lite.h"
+#include "api_internal.h"
 
 #include "calls.h"
 #include "codegen/interface.h"
 #include "codegen/jit.h"
 #include "ir/print.h"
-#include "session.h"
-
 #include "runtime/hlo_runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_THREADS = 16, MAX_THREADS = 256 };
-
-struct hlo_context {
-  hl_guard guard;
-  hl_arena *arena; /* of the messages; reset by each call */
-  hlo_message *messages;
-  size_t message_count;
-  const char *rendered;
-  hl_given_call *given; /* the targets are malloc'ed too */
-  size_t given_count;
-  /* what the call that runs has made so far */
-  hl_session session;
-  hlo_executable *executable;
-  hl_code code;
-};
-
-struct hlo_module {
-  hl_session session;
-  const char *text;
-};
 
 struct hlo_executable {
   hl_jit_entry *entry;
@@ -48,6 +27,9 @@ struct hlo_executable {
   size_t argument_count, result_count;
   const char *signature;
   size_t workspace_bytes;
+  const char *target;
+  const char **kernels;
+  size_t kernel_count;
 };
 
 static const hlo_message out_of_memory = {.is_error = 1, .rule = "", .text = "out of memory"};
@@ -122,8 +104,7 @@ static hlo_message make_message(hlo_context *context, const hl_diagnostic *d)
   return made;
 }
 
-/* Copies what the session has to say into the context. */
-static void collect(hlo_context *context, const hl_session *session)
+void hl_api_collect(hlo_context *context, const hl_session *session)
 {
   size_t count = 0;
   for (const hl_diagnostic *d = session->diag.first; d; d = d->next)
@@ -143,7 +124,7 @@ static void collect(hlo_context *context, const hl_session *session)
 
 /* ---- entries ---- */
 
-static void begin(hlo_context *context)
+void hl_api_begin(hlo_context *context)
 {
   hl_arena_reset(context->arena);
   context->messages = NULL;
@@ -162,11 +143,10 @@ static void abandon(hlo_context *context)
   context->code = (hl_code){0};
 }
 
-/* Where a jump out of an allocation arrives. */
-static void run_out_of_memory(hlo_context *context)
+void hl_api_run_out_of_memory(hlo_context *context)
 {
   abandon(context);
-  begin(context);
+  hl_api_begin(context);
   context->messages = (hlo_message *)&out_of_memory;
   context->message_count = 1;
   context->rendered = "error: out of memory\n";
@@ -178,15 +158,15 @@ static bool parse(hlo_context *context, const char *name, const char *text, size
   hl_session_open(&context->session, &context->guard, &options);
   bool ok = hl_session_set_text(&context->session, name, text, size) &&
             hl_session_load(&context->session, NULL);
-  collect(context, &context->session);
+  hl_api_collect(context, &context->session);
   return ok;
 }
 
 hlo_module *hlo_parse(hlo_context *context, const char *name, const char *text, size_t size)
 {
-  begin(context);
+  hl_api_begin(context);
   if (setjmp(context->guard.env)) {
-    run_out_of_memory(context);
+    hl_api_run_out_of_memory(context);
     return NULL;
   }
   hlo_module *module = NULL;
@@ -210,9 +190,9 @@ void hlo_module_free(hlo_module *module)
 
 const char *hlo_module_text(hlo_context *context, hlo_module *module)
 {
-  begin(context);
+  hl_api_begin(context);
   if (setjmp(context->guard.env)) {
-    run_out_of_memory(context);
+    hl_api_run_out_of_memory(context);
     return NULL;
   }
   if (!module->text) {
@@ -305,6 +285,13 @@ static void describe_all(hlo_executable *e, hl_session *s)
   e->result_count = (size_t)members.result_count;
   e->signature = hl_arena_strndup(e->arena, signature, strlen(signature));
   e->workspace_bytes = (size_t)s->program->workspace_bytes;
+  e->target = hl_arena_printf(e->arena, "%s, %s", s->target.triple, s->target.cpu);
+  int count;
+  const hl_kernel **kernels = hl_program_kernels(s->arena, s->program, &count);
+  e->kernels = HL_ARRAY(e->arena, count, const char *);
+  e->kernel_count = (size_t)count;
+  for (int i = 0; i < count; i++)
+    e->kernels[i] = hl_arena_strndup(e->arena, kernels[i]->name, strlen(kernels[i]->name));
 }
 
 /* Links the object into the process. */
@@ -345,16 +332,16 @@ static bool compile(hlo_context *context, const hlo_module *module, const hlo_op
     describe_all(context->executable, s);
     ok = hl_calls_find(s, &sources, &context->executable->calls) && load(context->executable, s, &context->code);
   }
-  collect(context, s);
+  hl_api_collect(context, s);
   return ok;
 }
 
 hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module,
                             const hlo_options *options)
 {
-  begin(context);
+  hl_api_begin(context);
   if (setjmp(context->guard.env)) {
-    run_out_of_memory(context);
+    hl_api_run_out_of_memory(context);
     return NULL;
   }
   hlo_options defaults = hlo_default_options();
@@ -408,6 +395,21 @@ const char *hlo_signature(const hlo_executable *executable)
 size_t hlo_workspace_bytes(const hlo_executable *executable)
 {
   return executable->workspace_bytes;
+}
+
+const char *hlo_target(const hlo_executable *executable)
+{
+  return executable->target;
+}
+
+size_t hlo_kernel_count(const hlo_executable *executable)
+{
+  return executable->kernel_count;
+}
+
+const char *hlo_kernel_name(const hlo_executable *executable, size_t index)
+{
+  return index < executable->kernel_count ? executable->kernels[index] : NULL;
 }
 
 int hlo_execute(const hlo_executable *executable, const void *const *arguments,

@@ -11,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$prefix" >"$work/install.log"
 cd "$work"
-cp "$source"/examples/*.hlo "$source"/examples/*.c .
+cp "$source"/examples/*.hlo "$source"/examples/*.c "$source"/examples/*.cpp .
 cp -r "$source/tests/package" .
 PATH=$prefix/bin:$PATH
 libdir=$(dirname "$(find "$prefix" -name libhlo_lite.so)")
@@ -70,6 +70,15 @@ jit() {
   # shellcheck disable=SC2046 # words
   build jit jit.c $(pkg-config --cflags --libs hlo_lite) && ./jit
 }
+builder() {
+  # shellcheck disable=SC2046 # words
+  build builder builder.c $(pkg-config --cflags --libs hlo_lite) -lm && ./builder
+}
+builder_cpp() {
+  # shellcheck disable=SC2046,SC2086 # words
+  ${CXX:-c++} ${CFLAGS-} -std=c++17 -Wall -Wextra -Werror builder.cpp $(pkg-config --cflags --libs hlo_lite) -o builder_cpp &&
+    ./builder_cpp
+}
 own_pool() {
   hlo-lite compile softmax.hlo && build own_pool own_pool.c softmax.o && ./own_pool
 }
@@ -80,7 +89,7 @@ executable() {
 compiles() {
   hlo-lite compile "$1" -o each.o
 }
-for program in link_object dlopen_library jit own_pool executable; do
+for program in link_object dlopen_library jit builder builder_cpp own_pool executable; do
   try $program
 done
 for file in *.hlo; do

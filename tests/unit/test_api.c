@@ -4,33 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocations.h"
 #include "src/hlo_lite.h"
 
 static hlo_context *context;
-
-/* glibc's allocator with a countdown: the one allocation at which it ends fails. Sanitizers bring
- * an allocator of their own. */
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define CAN_FAIL_ALLOCATIONS 1
-extern void *__libc_malloc(size_t bytes);
-extern void *__libc_calloc(size_t count, size_t bytes);
-static long allocations_left = -1;
-
-static int fails_now(void)
-{
-  return allocations_left >= 0 && allocations_left-- == 0;
-}
-
-void *malloc(size_t bytes)
-{
-  return fails_now() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-  return fails_now() ? NULL : __libc_calloc(count, bytes);
-}
-#endif
 
 static void setup(void)
 {

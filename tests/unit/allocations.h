@@ -1,0 +1,30 @@
+/* allocations.h - glibc's allocator with a countdown: the one allocation at which it ends fails. For the one source of a suite.
+ * Sanitizers bring an allocator of their own. */
+#ifndef HL_TEST_ALLOCATIONS_H
+#define HL_TEST_ALLOCATIONS_H
+
+#include <stdlib.h>
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define CAN_FAIL_ALLOCATIONS 1
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+static long allocations_left = -1;
+
+static int fails_now(void)
+{
+  return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *malloc(size_t bytes)
+{
+  return fails_now() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+  return fails_now() ? NULL : __libc_calloc(count, bytes);
+}
+#endif
+
+#endif
