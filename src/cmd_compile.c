@@ -147,16 +147,15 @@ static void link_shared(job *j, const hl_code *code)
   const char *script = export_script(j, threads), *output = output_path(j, ".so");
   hl_link_input inputs[] = {{"exports", script, strlen(script)},
                             {"model.o", code->data, code->size},
-                            embedded("pool.o", hl_embed_pool, hl_embed_pool_end)};
-  /* The runtime of libc by its file name: no development package is needed. */
+                            embedded("pool.o", hl_embed_pool, hl_embed_pool_end),
+                            embedded("libc.so.6", hl_embed_libc, hl_embed_libc_end)};
   static const char *const options[] = {"-shared", "-z", "noexecstack", "--build-id=none", NULL};
-  static const char *const libraries[] = {"-l:libc.so.6", NULL};
   hl_link link = {.tool = j->options->linker,
                   .output = output,
                   .inputs = inputs,
-                  .input_count = threads ? 3 : 2,
+                  .input_count = threads ? 4 : 2,
                   .options = options,
-                  .libraries = with_lapack(j, threads ? libraries : NULL)};
+                  .libraries = with_lapack(j, NULL)};
   link_output(j, &link);
   if (j->is_written)
     write_header(j, output, code);

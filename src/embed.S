@@ -14,6 +14,7 @@
         .endm
 
         embed hl_embed_pool, "rt_pool.o"
+        embed hl_embed_libc, "libc_stub.so"
         embed hl_embed_exe, "rt_exe.o"
         embed hl_embed_exe_header, "runtime/hlo_exe.h"
 
