@@ -27,6 +27,8 @@ static const command commands[] = {
      "print the canonical text"},
     {HL_COMMAND_OPT, "opt", hl_command_opt, 1, 1, "[--passes=A,B] [options] model.hlo",
      "run passes and print the module"},
+    {HL_COMMAND_SHAPES, "shapes", hl_command_shapes, 1, INT32_MAX, "[options] 2,1,5 3,1 5...",
+     "what shapes broadcast to under the rules of NumPy and PyTorch, and the HLO that says it"},
     {HL_COMMAND_OPS, "ops", hl_command_ops, 0, INT32_MAX, "[NAME...]", "show the op table"},
 };
 
@@ -89,8 +91,8 @@ static int run_command(const command *c, int count, char **words, hl_arena *aren
   if (options.wants_help)
     return print_command_help(c);
   if (options.input_count < c->min_inputs)
-    return hl_complain(HL_EXIT_USAGE, "%s needs a file: hlo-lite %s %s", c->name, c->name,
-                       c->usage);
+    return hl_complain(HL_EXIT_USAGE, "%s needs a %s: hlo-lite %s %s", c->name,
+                       c->id == HL_COMMAND_SHAPES ? "shape" : "file", c->name, c->usage);
   if (options.input_count > c->max_inputs)
     return hl_complain(HL_EXIT_USAGE, "%s takes one file; what is '%s'?", c->name,
                        options.inputs[c->max_inputs]);

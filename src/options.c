@@ -22,6 +22,7 @@ enum {
   FMT = HL_COMMAND_FMT,
   OPT = HL_COMMAND_OPT,
   OPS = HL_COMMAND_OPS,
+  SHAPES = HL_COMMAND_SHAPES,
   CODE = COMPILE | RUN,
   TEXT = CHECK | FMT | OPT | CODE
 };
@@ -261,7 +262,7 @@ static bool set_help(hl_options *o, const char *value)
 }
 
 static const option options_table[] = {
-    {"-o", "OUT", CODE | FMT | OPT, set_output,
+    {"-o", "OUT", CODE | FMT | OPT | SHAPES, set_output,
      "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
     {"--emit", "KIND", COMPILE | OPT, set_emit,
      "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
@@ -304,7 +305,7 @@ static const option options_table[] = {
     {"--dialect", "xla", TEXT, set_dialect, "refuse what XLA does not read: implicit broadcasts"},
     {"--diagnostics", "json", TEXT, set_diagnostics, "messages as JSON"},
     {"--color", "WHEN", TEXT, set_color, "auto, always or never"},
-    {"--help", NULL, TEXT | OPS, set_help, "this text"},
+    {"--help", NULL, TEXT | OPS | SHAPES, set_help, "this text"},
 };
 
 enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
