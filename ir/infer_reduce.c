@@ -241,11 +241,11 @@ const hl_shape *hl_infer_scan(hl_infer *infer, const hl_instruction *ins)
   if (!check_scan_operands(infer, ins, &carries))
     return NULL;
   int inputs = ins->operand_count - (int)carries;
+  int64_t dim = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0];
   const hl_shape **parameters = HL_ARRAY(infer->arena, ins->operand_count, const hl_shape *);
   for (int i = 0; i < ins->operand_count; i++) {
     const hl_shape *x = hl_operand_shape(ins, i);
-    parameters[i] =
-        i < inputs ? scan_slice(infer, x, hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0]) : x;
+    parameters[i] = i < inputs ? scan_slice(infer, x, dim) : x;
   }
   if (!hl_check_callee(infer, ins, HL_ATTR_TO_APPLY, ins->operand_count, parameters, NULL,
                        HL_RULE_SCAN_C2))
@@ -256,13 +256,14 @@ const hl_shape *hl_infer_scan(hl_infer *infer, const hl_instruction *ins)
   for (int i = 0; is_good && i < count; i++) {
     const hl_shape *part = yield->element_type == HL_TUPLE ? yield->tuple_shapes[i] : yield;
     int carry = i - (count - (int)carries);
-    is_good =
-        carry < 0 ? hl_shape_is_array(part) : hl_shape_equal(part, parameters[inputs + carry]);
+    is_good = carry < 0 ? hl_shape_is_array(part) && part->rank >= dim
+                        : hl_shape_equal(part, parameters[inputs + carry]);
   }
   if (!is_good) {
     hl_error(infer->diag, hl_place_attr_entry(ins, HL_ATTR_TO_APPLY, 0), HL_RULE_SCAN_C2,
-             "'%s' yields %s; 'scan' needs arrays and, last, its %lld carries",
-             hl_callee(ins, HL_ATTR_TO_APPLY, 0)->name, hl_say(infer, yield), (long long)carries);
+             "'%s' yields %s; 'scan' needs arrays of rank %lld or more and, last, its %lld carries",
+             hl_callee(ins, HL_ATTR_TO_APPLY, 0)->name, hl_say(infer, yield), (long long)dim,
+             (long long)carries);
     return NULL;
   }
   return scan_result(infer, ins, yield, carries);

@@ -170,21 +170,29 @@ static hl_computation *make_body(const scan *s, const hl_shape *shape)
   return close_computation(end, hl_make_tuple(end, count, state));
 }
 
+/* The loop's state when it has ended. */
+static hl_instruction *make_loop(const scan *s, hl_instruction *state)
+{
+  hl_computation *condition = make_condition(s, state->shape), *body = make_body(s, state->shape);
+  hl_instruction *loop = hl_instruction_new(s->ins->computation, s->ins, HL_OP_WHILE, NULL,
+                                            state->shape, 1, &state, s->ins);
+  hl_set_callee(loop, HL_ATTR_CONDITION, 1, &condition);
+  hl_set_callee(loop, HL_ATTR_BODY, 1, &body);
+  return loop;
+}
+
+/* Without steps there are no slices that a loop could speak of: the state stays as it was. */
 static hl_instruction *expand(hl_instruction *ins)
 {
   scan s = scan_of(ins);
   hl_instruction *state = initial_state(&s);
-  hl_computation *condition = make_condition(&s, state->shape), *body = make_body(&s, state->shape);
-  hl_instruction *loop =
-      hl_instruction_new(ins->computation, ins, HL_OP_WHILE, NULL, state->shape, 1, &state, ins);
-  hl_set_callee(loop, HL_ATTR_CONDITION, 1, &condition);
-  hl_set_callee(loop, HL_ATTR_BODY, 1, &body);
+  hl_instruction *end = s.steps ? make_loop(&s, state) : state;
   if (ins->shape->element_type != HL_TUPLE)
-    return hl_make_element(ins, loop, 1);
+    return hl_make_element(ins, end, 1);
   int count = s.outputs + s.carries;
   hl_instruction **results = HL_ARRAY(hl_arena_of(ins), count + 1, hl_instruction *);
   for (int k = 0; k < count; k++)
-    results[k] = hl_make_element(ins, loop, 1 + k);
+    results[k] = hl_make_element(ins, end, 1 + k);
   return hl_make_tuple(ins, count, results);
 }
 
