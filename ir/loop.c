@@ -38,6 +38,7 @@ hl_step *hl_steps_add(hl_arena *arena, hl_steps *steps, hl_step_kind kind)
 {
   hl_step *step = HL_NEW(arena, hl_step);
   step->kind = kind;
+  step->range = HL_NO_RANGE;
   if (steps->last)
     steps->last->next = step;
   else
@@ -51,7 +52,7 @@ hl_step *hl_steps_add(hl_arena *arena, hl_steps *steps, hl_step_kind kind)
 hl_kernel *hl_kernel_new(hl_arena *arena, const char *name)
 {
   hl_kernel *kernel = HL_NEW(arena, hl_kernel);
-  *kernel = (hl_kernel){.arena = arena, .name = name, .range = HL_NO_RANGE};
+  *kernel = (hl_kernel){.arena = arena, .name = name, .range = HL_NO_RANGE, .current = HL_NO_RANGE};
   return kernel;
 }
 
@@ -90,6 +91,7 @@ static hl_node *new_node(hl_kernel *kernel, hl_loop_op op, hl_element_type type)
   node->op = op;
   node->type = type;
   node->id = kernel->next_id++;
+  node->range = kernel->current;
   return node;
 }
 

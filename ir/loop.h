@@ -149,9 +149,17 @@ struct hl_node {
     hl_branch *branch;
   };
   int index;            /* RESULT, ACC: which; VAR: which of the loop's */
+  hl_range range;       /* the HLO it came from; HL_NO_RANGE: none, scheduling made it */
   bool is_streaming;    /* STORE: past the caches where the target can */
   void *scratch;        /* free for the pass that runs */
 };
+
+/* An HLO instruction that a kernel computes; texts for people. */
+typedef struct hl_origin {
+  const char *name, *op;
+  hl_range range;
+  const char *stored; /* why it is written to memory; NULL: it is not */
+} hl_origin;
 
 struct hl_kernel {
   hl_arena *arena;
@@ -162,6 +170,9 @@ struct hl_kernel {
   hl_block body;
   int next_id;
   hl_range range;       /* the HLO it came from */
+  hl_range current;     /* that of nodes made from now on */
+  const hl_origin *origins; /* in the order of the computation; none in a kernel that was read from text */
+  int origin_count;
 };
 
 typedef enum hl_buffer_kind {
@@ -182,6 +193,7 @@ typedef struct hl_buffer {
   const void *data;     /* constant */
   int64_t offset;       /* TEMP: bytes from the workspace's start; 64-byte aligned; -1 before planning */
   bool is_per_worker;   /* TEMP: kernel scratch; `bytes` is one worker's, each worker's part starts at a multiple of 64 */
+  int first_step, last_step; /* TEMP, after planning: when its memory is its own, as numbers of steps */
   struct hl_buffer *alias; /* RESULT: the argument it may share memory with (input_output_alias), or NULL */
 } hl_buffer;
 
@@ -224,6 +236,8 @@ typedef struct hl_steps {
 struct hl_step {
   hl_step_kind kind;
   hl_step *next;
+  int number;            /* after planning: in the order of the text, from 0 */
+  hl_range range;        /* the HLO it came from; HL_NO_RANGE: a copy that lowering added */
   hl_kernel *kernel;     /* KERNEL */
   hl_buffer **buffers;   /* KERNEL: one a parameter (scratch included); COPY: {to, from}, equal bytes */
   hl_steps condition, body; /* WHILE: condition computes selector each time round; body runs while it is true */

@@ -45,7 +45,7 @@ static void use(planner *p, hl_buffer *buffer, int time)
   l->last = time > l->last ? time : l->last;
 }
 
-static void walk_steps(planner *p, const hl_steps *steps);
+static void walk_steps(planner *p, hl_steps *steps);
 
 /* What was alive before a loop and is used inside it lives to the loop's end. */
 static void extend_through(planner *p, int from)
@@ -55,9 +55,10 @@ static void extend_through(planner *p, int from)
       p->lives[i].last = p->time;
 }
 
-static void walk_step(planner *p, const hl_step *step)
+static void walk_step(planner *p, hl_step *step)
 {
   int from = p->time++;
+  step->number = from;
   switch (step->kind) {
   case HL_STEP_KERNEL:
     for (int i = 0; i < step->kernel->param_count; i++)
@@ -86,9 +87,9 @@ static void walk_step(planner *p, const hl_step *step)
   }
 }
 
-static void walk_steps(planner *p, const hl_steps *steps)
+static void walk_steps(planner *p, hl_steps *steps)
 {
-  for (const hl_step *step = steps->first; step; step = step->next)
+  for (hl_step *step = steps->first; step; step = step->next)
     walk_step(p, step);
 }
 
@@ -137,6 +138,8 @@ static void place(planner *p)
   for (int i = 0; i < p->count; i++) {
     life *l = &p->lives[i];
     l->buffer->offset = lowest_gap(l, placed, count);
+    l->buffer->first_step = l->first;
+    l->buffer->last_step = l->last;
     int64_t end = l->buffer->offset + l->bytes;
     if (end > p->program->workspace_bytes)
       p->program->workspace_bytes = end;

@@ -34,6 +34,7 @@ enum { SEVERAL = -1, UNKNOWN = -2, FIRST_KEPT = -3 };
 typedef struct info {
   hl_instruction *ins;
   bool is_decided, is_stored, is_wanted; /* wanted: as an array in memory */
+  hl_stored_for reason;                  /* HL_FUSED until it is stored; when wanted, what for */
   bool in_reduce, in_dot, in_whole;
   int units[MAX_UNITS], unit_count;      /* where it is evaluated */
   int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; or below */
@@ -370,21 +371,28 @@ static int leading_loops(fuser *f, const info *x)
   return loop;
 }
 
-static bool heavy_fits(fuser *f, const info *x)
+/* What keeps a reduction or product out of its user's kernel. */
+static hl_stored_for heavy_reason(fuser *f, const info *x)
 {
   const hl_shape *root = root_shape(f, x->units[0]);
   int loops = leading_loops(f, x);
-  if (loops < 0 || x->in_dot)
-    return false;
+  if (x->in_dot)
+    return HL_STORED_IN_PRODUCT;
+  if (loops < 0)
+    return is_contraction(x->ins) ? HL_STORED_PRODUCT : HL_STORED_ORDER;
   bool is_full = loops == root->rank && !x->in_reduce;
   if (is_contraction(x->ins) || is_full)
-    return is_full;
+    return is_full ? HL_FUSED : HL_STORED_PRODUCT;
   int64_t rows = 1, all = elements(hl_domain_of(x->ins->operands[0]));
   for (int d = 0; d < loops; d++)
     rows *= root->dimensions[d];
   if (elements(root) > all)
     all = elements(root);
-  return all <= SMALL_ELEMENTS || (rows >= 16 && all / (rows ? rows : 1) <= 1 << 18);
+  if (all <= SMALL_ELEMENTS)
+    return HL_FUSED;
+  if (rows < 16)
+    return HL_STORED_FEW_ROWS;
+  return all / rows <= 1 << 18 ? HL_FUSED : HL_STORED_LONG_ROWS;
 }
 
 static bool is_view(const hl_instruction *ins)
@@ -422,33 +430,44 @@ static bool is_free(fuser *f, const info *x)
          (x->leaves == 0 || x->ins->opcode != HL_OP_CONCATENATE);
 }
 
-static bool is_worth_inlining(fuser *f, const info *x, bool fits)
+/* Why a value that nobody wants in memory is written there; HL_FUSED: it is worth inlining. */
+static hl_stored_for reason_to_store(fuser *f, const info *x, bool fits)
 {
   const hl_instruction *ins = x->ins;
   if (x->depth > MAX_DEPTH)
-    return false;
+    return HL_STORED_DEPTH;
   if (is_free(f, x))
-    return true;
-  if (!fits || f->options->opt_level < 1 || !x->unit_count)
-    return false;
-  if ((x->in_dot && !is_view(ins)) || (x->in_whole && (x->cost > CHEAP || is_heavy(ins))))
-    return false;
+    return HL_FUSED;
+  if (!fits)
+    return HL_STORED_MANY;
+  if (f->options->opt_level < 1)
+    return HL_STORED_LEVEL;
+  if (!x->unit_count)
+    return HL_STORED_UNUSED;
+  if (x->in_dot && !is_view(ins))
+    return HL_STORED_IN_PRODUCT;
+  if (x->in_whole && (x->cost > CHEAP || is_heavy(ins)))
+    return HL_STORED_IN_WHOLE;
   if (ins->opcode == HL_OP_CONCATENATE && ins->operand_count > 2)
-    return false;
+    return HL_STORED_PIECES;
   if (x->unit_count > 1)
-    return !is_heavy(ins) && x->cost <= CHEAP && x->leaves <= 3;
+    return !is_heavy(ins) && x->cost <= CHEAP && x->leaves <= 3 ? HL_FUSED : HL_STORED_SHARED;
   if (f->units[x->units[0]].inlined_count > MAX_INLINED)
-    return false;
-  return is_heavy(ins) ? heavy_fits(f, x) : !is_repeated(f, x);
+    return HL_STORED_LENGTH;
+  if (is_heavy(ins))
+    return heavy_reason(f, x);
+  return is_repeated(f, x) ? HL_STORED_REPEATED : HL_FUSED;
 }
 
-static void want(fuser *f, hl_instruction *ins)
+static void want(fuser *f, hl_instruction *ins, hl_stored_for reason)
 {
   info_of(f, ins)->is_wanted = true;
+  info_of(f, ins)->reason = reason;
 }
 
-static void store(fuser *f, info *x)
+static void store(fuser *f, info *x, hl_stored_for reason)
 {
+  x->reason = reason;
   int unit = new_unit(f, is_control(x->ins) ? HL_UNIT_CONTROL : HL_UNIT_KERNEL, x->ins);
   x->is_stored = true;
   x->unit_count = 1;
@@ -507,7 +526,7 @@ static void decide_bundle(fuser *f, info *x)
 {
   for (int i = 0; i < x->ins->operand_count; i++)
     if (x->is_wanted)
-      want(f, x->ins->operands[i]);
+      want(f, x->ins->operands[i], x->reason);
 }
 
 /* A bundle passes what its users said through to its operands. */
@@ -532,14 +551,15 @@ static void decide(fuser *f, info *x)
     x->unit_count = 0;
     return;
   }
+  hl_stored_for reason = is_control(ins) ? HL_STORED_CONTROL : is_whole(ins) ? HL_STORED_WHOLE : x->reason;
   if (x->is_wanted && joins_its_user(f, x, fits))
     join_user_unit(f, x);
-  else if (is_control(ins) || is_whole(ins) || x->is_wanted || !is_worth_inlining(f, x, fits))
-    store(f, x);
+  else if (reason != HL_FUSED || (reason = reason_to_store(f, x, fits)) != HL_FUSED)
+    store(f, x, reason);
   else
     inline_in_units(f, x);
   for (int i = 0; is_control(ins) && i < ins->operand_count; i++)
-    want(f, ins->operands[i]);
+    want(f, ins->operands[i], HL_STORED_ARGUMENT);
 }
 
 static void decide_all(fuser *f, hl_computation *computation)
@@ -552,7 +572,7 @@ static void decide_all(fuser *f, hl_computation *computation)
     estimate(f, info_of(f, ins));
     f->has_effects = f->has_effects || is_effect(ins);
   }
-  want(f, computation->root);
+  want(f, computation->root, HL_STORED_RESULT);
   for (hl_instruction *ins = computation->last; ins; ins = ins->previous)
     decide(f, info_of(f, ins));
 }
@@ -565,7 +585,7 @@ static void fill_placements(fuser *f)
     const info *x = &f->infos[i];
     hl_placement *placement = &f->plan->placements[i];
     *placement = (hl_placement){.instruction = x->ins, .is_stored = x->is_stored,
-                                .is_dead = !x->is_decided, .is_cached = is_worth_caching(x)};
+                                .is_dead = !x->is_decided, .reason = x->reason, .is_cached = is_worth_caching(x)};
     if (x->is_stored && x->unit_count)
       placement->unit = &f->units[unit_leader(f, x->units[0])];
   }

@@ -9,6 +9,32 @@ typedef enum hl_unit_kind {
   HL_UNIT_CONTROL /* while, conditional or custom-call: roots holds that instruction alone */
 } hl_unit_kind;
 
+/* Why an instruction is written to memory. */
+typedef enum hl_stored_for {
+  HL_FUSED, /* it is not: its users' kernels compute it */
+  HL_STORED_RESULT,
+  HL_STORED_ARGUMENT,
+  HL_STORED_CONTROL,
+  HL_STORED_WHOLE,
+  HL_STORED_UNUSED,
+  HL_STORED_LEVEL,
+  HL_STORED_DEPTH,
+  HL_STORED_LENGTH,
+  HL_STORED_MANY,
+  HL_STORED_SHARED,
+  HL_STORED_IN_PRODUCT,
+  HL_STORED_IN_WHOLE,
+  HL_STORED_PIECES,
+  HL_STORED_PRODUCT,
+  HL_STORED_ORDER,
+  HL_STORED_FEW_ROWS,
+  HL_STORED_LONG_ROWS,
+  HL_STORED_REPEATED
+} hl_stored_for;
+
+/* The reason as a clause: "it is a result". */
+const char *hl_stored_text(hl_stored_for reason);
+
 /* A reduction that is computed inside a kernel: dimension d of its result lies on loop map[d] of the
  * roots; HL_MAP_ONE: it has size 1. */
 typedef struct hl_inlined {
@@ -43,6 +69,7 @@ typedef struct hl_placement {
   hl_instruction *instruction;
   bool is_stored;   /* written to memory by a unit, or there from the start (parameter, constant array) */
   bool is_dead;
+  hl_stored_for reason;
   const struct hl_unit *unit; /* that writes it; NULL: none */
   bool is_cached;   /* worth a row scratch when a kernel needs it in more than one loop */
 } hl_placement;
@@ -56,6 +83,9 @@ typedef struct hl_fusion_plan {
 
 /* Decides for one computation. Numbers its instructions through instruction->scratch. */
 hl_fusion_plan *hl_fuse(hl_arena *arena, hl_computation *computation, const hl_lower_options *options);
+
+/* What the kernel of a unit computes, in the order of the computation. */
+const hl_origin *hl_unit_origins(const hl_fusion_plan *plan, const hl_unit *unit, hl_arena *arena, int *count);
 
 static inline hl_placement *hl_placement_of(const hl_fusion_plan *plan, const hl_instruction *ins)
 {

@@ -308,7 +308,7 @@ void hl_reduce_to_fold(hl_kernel *kernel, hl_node *reduce, hl_node *const *inits
   for (int i = 0; i < n; i++) {
     hl_node *acc = HL_NEW(kernel->arena, hl_node);
     *acc = (hl_node){.op = HL_LOOP_ACC, .type = loop->combiners[i].type, .id = kernel->next_id++,
-                     .loop = loop, .index = i};
+                     .loop = loop, .index = i, .range = reduce->range};
     loop->accs[i] = acc;
     loop->yields[i] = hl_loop_binary(&at, loop->combiners[i].combine, acc, loop->yields[i]);
   }
@@ -404,6 +404,8 @@ hl_kernel *hl_kernel_clone(const hl_kernel *kernel, const char *name, const hl_n
 {
   cloning c = {kernel->arena, kernel, hl_kernel_new(kernel->arena, name)};
   c.to->range = kernel->range;
+  c.to->origins = kernel->origins;
+  c.to->origin_count = kernel->origin_count;
   for (int i = 0; i < kernel->param_count; i++) {
     const hl_param *param = kernel->params[i];
     hl_kernel_add_param(c.to, param->name, param->direction, param->type, param->rank,

@@ -227,6 +227,7 @@ static void store_roots(hl_puller *p, const hl_unit *unit, const hl_index *index
   n = 0;
   for (int r = 0; r < unit->root_count; r++) {
     const hl_instruction *root = unit->roots[r];
+    hl_note_origin(p, root);
     for (int leaf = 0; leaf < hl_leaf_count(root->shape); leaf++) {
       hl_index offset = hl_index_flatten(p, hl_leaf_shape(root->shape, leaf), index);
       hl_put_store(p, p->leaves[root->scratch][leaf], offset, values[n++]);
@@ -315,7 +316,7 @@ static hl_puller puller_for(frame *f, const hl_unit *unit)
   hl_puller p = {.arena = arena, .program = f->l->program, .options = f->l->options,
                  .plan = f->plan, .leaves = f->leaves, .memo = f->memo, .unit = unit};
   p.kernel = hl_kernel_new(arena, unit->roots[0]->name);
-  p.kernel->range = unit->roots[0]->range;
+  p.kernel->range = p.kernel->current = unit->roots[0]->range;
   p.root = HL_NEW(arena, hl_scope);
   p.root->block = &p.kernel->body;
   p.scope = p.root;
@@ -359,6 +360,9 @@ static void lower_kernel(frame *f, const hl_unit *unit)
   hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_KERNEL);
   step->kernel = p.kernel;
   step->buffers = p.param_buffers;
+  step->range = p.kernel->range;
+  p.kernel->current = HL_NO_RANGE;
+  p.kernel->origins = hl_unit_origins(f->plan, unit, f->l->arena, &p.kernel->origin_count);
 }
 
 /* --- computations and control flow --- */
@@ -392,6 +396,7 @@ static void lower_while(frame *f, hl_instruction *ins)
   for (int i = 0; i < n; i++)
     add_copy(f, state[i], from[i]);
   hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_WHILE);
+  step->range = ins->range;
   const hl_shape *pred = hl_shape_scalar(f->l->arena, HL_PRED);
   step->selector = new_buffer(f->l, "condition", HL_BUFFER_TEMP, pred);
   lower_computation(f->l, hl_attr_computation(ins, HL_ATTR_CONDITION), &step->condition,
@@ -405,6 +410,7 @@ static void lower_conditional(frame *f, hl_instruction *ins)
                                  hl_attr_computation(ins, HL_ATTR_FALSE_COMPUTATION)};
   const hl_attr *list = hl_attr_find(ins, HL_ATTR_BRANCH_COMPUTATIONS);
   hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_CONDITIONAL);
+  step->range = ins->range;
   step->selector = f->leaves[ins->operands[0]->scratch][0];
   step->branch_count = ins->operand_count - 1;
   step->branches = HL_ARRAY(f->l->arena, step->branch_count, hl_steps);

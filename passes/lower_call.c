@@ -10,7 +10,9 @@ hl_call *hl_add_call(const hl_call_site *site, const char *symbol, int most_valu
   *call = (hl_call){.symbol = symbol, .rounds = 1, .config = "",
                     .target = hl_attr_find(site->ins, HL_ATTR_CUSTOM_CALL_TARGET)->text, .range = hl_place_opcode(site->ins)};
   call->values = HL_ARRAY(site->arena, most_values + 1, hl_call_value);
-  hl_steps_add(site->arena, site->steps, HL_STEP_CALL)->call = call;
+  hl_step *step = hl_steps_add(site->arena, site->steps, HL_STEP_CALL);
+  step->call = call;
+  step->range = call->range;
   return call;
 }
 

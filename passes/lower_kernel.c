@@ -562,13 +562,23 @@ hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_ind
   if (known)
     return known->value;
   hl_value value;
+  hl_range outer = p->kernel->current;
   const hl_placement *placement = hl_placement_of(p->plan, ins);
-  if (placement->is_stored && placement->unit != p->unit)
+  if (placement->is_stored && placement->unit != p->unit) {
     value = hl_put_load(p, p->leaves[ins->scratch][leaf], hl_index_flatten(p, shape, index));
-  else
+  } else {
+    hl_note_origin(p, ins);
     value = compute(p, ins, leaf, index);
+  }
+  p->kernel->current = outer;
   remember(p, ins, leaf, shape->rank, index, value);
   return value;
+}
+
+void hl_note_origin(hl_puller *p, const hl_instruction *ins)
+{
+  if (ins->range.begin != HL_NO_OFFSET)
+    p->kernel->current = ins->range;
 }
 
 static void region_results(const hl_computation *region, const hl_value *values, hl_value *results)
@@ -588,13 +598,16 @@ void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, 
   hl_value *values = HL_ARRAY(p->arena, region->instruction_count, hl_value);
   p->region_values = values;
   p->region_args = args;
+  hl_range outer = p->kernel->current;
   int64_t n = 0;
   for (hl_instruction *ins = region->first; ins; ins = ins->next) {
     ins->scratch = n++;
+    hl_note_origin(p, ins);
     if (ins->opcode != HL_OP_TUPLE)
       values[ins->scratch] = lower_of(ins->opcode)(p, ins, 0, NULL);
   }
   region_results(region, values, results);
+  p->kernel->current = outer;
   p->region_values = outer_values;
   p->region_args = outer_args;
 }

@@ -154,6 +154,8 @@ hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_ind
 hl_node *hl_fold_of(hl_puller *p, const hl_instruction *ins, const hl_index *index);
 void hl_fold_remember(hl_puller *p, const hl_instruction *ins, const hl_index *index,
                       hl_node *loop);
+/* Nodes made from now on come from this instruction. */
+void hl_note_origin(hl_puller *p, const hl_instruction *ins);
 /* The values of a region's results on scalar arguments. */
 void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, hl_value *results);
 
