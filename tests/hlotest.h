@@ -21,7 +21,8 @@ typedef struct diagnostic {
 /* An ARG or EXPECT line: the text behind the word. */
 typedef struct value_text {
   const char *text;
-  int ulps; /* EXPECT~N */
+  int ulps;     /* EXPECT~N */
+  double share; /* EXPECT~1e-5: of the largest value of the array */
 } value_text;
 
 /* One case: the lines [begin, end) of a file. */

@@ -146,8 +146,14 @@ static void add_value(test_case *c, int *line, const char *text, bool is_argumen
   value_text *list = is_argument ? c->args : c->expected;
   int *count = is_argument ? &c->arg_count : &c->expected_count;
   value_text v = {0};
-  if (*text == '~')
-    v.ulps = (int)strtol(text + 1, (char **)(uintptr_t)&text, 10);
+  if (*text == '~') {
+    char *end = NULL;
+    double number = strtod(++text, &end);
+    bool is_count = text + strspn(text, "0123456789") == end;
+    v.ulps = is_count ? (int)number : 0;
+    v.share = is_count ? 0 : number;
+    text = end;
+  }
   v.text = read_value(c, line, text);
   if (*count < MOST_ARRAYS)
     list[(*count)++] = v;

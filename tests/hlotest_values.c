@@ -2,6 +2,7 @@
 #include "hlotest.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,48 @@ static bool is_close(const hl_npy *want, const hl_npy *got, size_t at, int ulps)
   return true;
 }
 
+/* Part `index` of an array of f32, f64 or of complex numbers of such parts. */
+static double part_at(const hl_npy *a, size_t index)
+{
+  float narrow = 0;
+  double wide = 0;
+  if (a->item_bytes == (a->kind == 'c' ? 16 : 8))
+    memcpy(&wide, (const double *)a->data + index, sizeof wide);
+  else
+    memcpy(&narrow, (const float *)a->data + index, sizeof narrow);
+  return wide + (double)narrow;
+}
+
+static double largest_part(const hl_npy *a, size_t count)
+{
+  double largest = 0;
+  for (size_t i = 0; i < count; i++) {
+    double size = fabs(part_at(a, i));
+    largest = isfinite(size) ? fmax(largest, size) : largest;
+  }
+  return largest;
+}
+
+/* Faults where results are further from `want` than a share of its largest value. */
+static void compare_by_share(test_case *c, const hl_npy *want, const hl_npy *got, double share,
+                             const char *what)
+{
+  int parts = want->kind == 'c' ? 2 : 1, bytes = want->item_bytes / parts;
+  if ((want->kind != 'f' && want->kind != 'c') || bytes < 4) {
+    fault(c, "%s: only f32, f64, c64 and c128 can be compared by a share", what);
+    return;
+  }
+  size_t count = want->bytes / (size_t)bytes;
+  double most = share * largest_part(want, count);
+  for (size_t i = 0; i < count; i++) {
+    double w = part_at(want, i), g = part_at(got, i);
+    if (fabs(w - g) <= most || w == g || (isnan(w) && isnan(g)))
+      continue;
+    fault(c, "%s: number %zu is %.9g, not %.9g", what, i, g, w);
+    return;
+  }
+}
+
 /* Compares a result with the expected array. `type` is for the message; NULL prints no values. */
 void compare(test_case *c, const hl_npy *want, const hl_npy *got, const value_text *v,
              const char *what)
@@ -163,6 +206,10 @@ void compare(test_case *c, const hl_npy *want, const hl_npy *got, const value_te
   if (want->kind != got->kind || want->item_bytes != got->item_bytes || want->rank != got->rank ||
       memcmp(want->dims, got->dims, sizeof *want->dims * (size_t)want->rank) != 0) {
     fault(c, "%s: type or shape differs", what);
+    return;
+  }
+  if (v && v->share > 0) {
+    compare_by_share(c, want, got, v->share, what);
     return;
   }
   for (size_t at = 0; at < want->bytes; at += item)
