@@ -52,10 +52,12 @@ typedef struct hl_emitter {
 
   const hl_step *step;
   const hl_kernel *kernel;
-  bool is_disjoint;       /* no parameter overlaps one that is written */
-  hl_value *values;       /* by node id */
-  uint8_t *variance;      /* by node id */
-  hl_interval *ranges;    /* by node id: of integers (emit_range.c) */
+  bool is_disjoint;     /* no parameter overlaps one that is written */
+  hl_value *values;     /* by node id */
+  uint8_t *variance;    /* by node id */
+  hl_interval *ranges;  /* by node id: of integers (emit_range.c) */
+  LLVMValueRef **tiles; /* by node id: of a load, its values for the iterations of the round */
+  int tile_at;
   int64_t *prefetch;      /* by node id: of a load, elements to the row to prefetch, or 0 */
   LLVMValueRef *pointers; /* of the kernel's parameters, by index */
   int *aligns;            /* known alignment in bytes of each */
@@ -149,21 +151,36 @@ bool hl_emit_vector_reduce(hl_emitter *e, const hl_node *node); /* false: not on
 
 /* emit_jam.c */
 int hl_emit_choose_jam(hl_emitter *e, const hl_loop *loop); /* 1: none */
-/* A load of which the lanes lie far apart and the parts side by side; iterations that make its
- * square; 0: none */
-bool hl_emit_is_tile(const hl_emitter *e, const hl_node *load, const hl_node *parts,
-                     const hl_node *lanes);
-int hl_emit_tile_size(const hl_emitter *e, hl_element_type type);
 /* Whether a transposing loop is big enough to go block by block; its inner loop. */
 enum { HL_TILE_BLOCK = 128 };
 bool hl_emit_goes_by_blocks(const hl_emitter *e, const hl_loop *loop, int jam);
 const hl_loop *hl_emit_only_vector_loop(const hl_loop *loop);
 /* The grain of a parallel loop, a multiple of its jam. */
 int64_t hl_emit_grain(hl_emitter *e, const hl_loop *loop);
+
+/* emit_tile.c: a load of which the lanes lie far apart and the parts side by side; parts that make
+ * its square, 0: none. */
+bool hl_emit_is_tile(const hl_emitter *e, const hl_node *load, const hl_node *parts,
+                     const hl_node *lanes);
+int hl_emit_tile_size(const hl_emitter *e, hl_element_type type);
+/* Whether a vector loop in the jammed loop around loads a tile; such a load: false where it is none
+ * after all. */
 bool hl_emit_has_tile(const hl_emitter *e, const hl_loop *loop);
+bool hl_emit_jam_tile(hl_emitter *e, const hl_node *load);
+/* Iterations a round of a REDUCE that loads tiles, 0: none; the same of the first such REDUCE in a
+ * vector loop. */
+int hl_emit_reduce_tile(const hl_emitter *e, const hl_loop *loop, const hl_node *lanes);
+int hl_emit_body_tile(const hl_emitter *e, const hl_loop *loop);
+/* Loads the tiles of a round, its variable at the first iteration; then the loads find them,
+ * iteration tile_at. */
+void hl_emit_open_tiles(hl_emitter *e, const hl_loop *loop);
+void hl_emit_close_tiles(hl_emitter *e, const hl_loop *loop);
+bool hl_emit_open_tile(hl_emitter *e, const hl_node *load);
 
 /* emit_variance.c: marks what in the loop's body differs between the iterations of its variable. */
 void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);
+/* Nothing differs after all: the iterations of this for loop run one by one. */
+void hl_emit_forget_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);
 /* Whether the body has loops whose limits, or branches whose conditions, carry the bit. */
 bool hl_emit_control_varies(hl_emitter *e, const hl_block *block, uint8_t bit, bool with_branches);
 

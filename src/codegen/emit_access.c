@@ -110,31 +110,11 @@ static int load_parts(hl_emitter *e, const hl_node *node)
   return parts;
 }
 
-static bool is_tile(hl_emitter *e, const hl_node *node)
-{
-  return e->width > 1 && e->width == e->jam && !e->mask &&
-         e->jam == hl_emit_tile_size(e, node->access->param->type) &&
-         hl_emit_is_tile(e, node, e->jam_var, e->lane_var);
-}
-
-static void emit_tile(hl_emitter *e, const hl_node *node)
-{
-  hl_value value = {.part_count = e->jam, .is_vector = true, .nan = HL_NAN_MOVED};
-  hl_address at = hl_emit_address(e, node->access, 0);
-  value.parts = HL_ARRAY(e->arena, e->jam, LLVMValueRef);
-  hl_emit_load_tile(e, node->access->param, &at, value.parts);
-  for (int part = 0; part < e->jam; part++)
-    value.parts[part] = from_memory(e, node->access->param->type, value.parts[part]);
-  hl_value_set(e, node, value);
-}
-
 void hl_emit_load(hl_emitter *e, const hl_node *node)
 {
   hl_value value = {.part_count = load_parts(e, node), .nan = HL_NAN_MOVED};
-  if (is_tile(e, node)) {
-    emit_tile(e, node);
+  if (hl_emit_open_tile(e, node) || hl_emit_jam_tile(e, node))
     return;
-  }
   value.parts = HL_ARRAY(e->arena, value.part_count, LLVMValueRef);
   for (int part = 0; part < value.part_count; part++) {
     hl_address at = hl_emit_address(e, node->access, part);

@@ -18,9 +18,6 @@ bool hl_address_is_scalar(const hl_address *at);
 /* A vector of the lanes, in memory's types; `mask` NULL: all lanes are there. */
 LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at,
                                 LLVMValueRef mask);
-/* The tile of a load that is one (hl_emit_is_tile): parts[p] is the vector of part p. */
-void hl_emit_load_tile(hl_emitter *e, const hl_param *param, const hl_address *at,
-                       LLVMValueRef *parts);
 void hl_emit_store_lanes(hl_emitter *e, const hl_param *param, const hl_address *at, LLVMValueRef x,
                          LLVMValueRef mask);
 /* Whether a store goes past the caches; `count` such stores where the first one's address is

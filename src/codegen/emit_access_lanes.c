@@ -133,41 +133,6 @@ static LLVMValueRef load_strided(hl_emitter *e, const hl_param *param, const hl_
   return chunks[0];
 }
 
-/* Tiles: row r is what lane r has for all parts, side by side in memory; transposed, row p is what
- * part p has for all lanes. */
-
-/* One step of Eklundh's transposition: blocks of d x d off the diagonal change places. */
-static void exchange_blocks(hl_emitter *e, LLVMValueRef *a, LLVMValueRef *b, int n, int d)
-{
-  int upper[HL_MAX_JAM], lower[HL_MAX_JAM];
-  for (int i = 0; i < n; i++) {
-    upper[i] = i & d ? n + i - d : i;
-    lower[i] = i & d ? n + i : i + d;
-  }
-  LLVMValueRef x = hl_llvm_shuffle(&e->l, *a, *b, upper, n);
-  *b = hl_llvm_shuffle(&e->l, *a, *b, lower, n);
-  *a = x;
-}
-
-void hl_emit_load_tile(hl_emitter *e, const hl_param *param, const hl_address *at,
-                       LLVMValueRef *parts)
-{
-  int n = e->jam;
-  LLVMTypeRef type = hl_llvm_memory_type(&e->l, param->type, n);
-  LLVMTypeRef element = hl_llvm_memory_type(&e->l, param->type, 1);
-  for (int i = 0; i < n; i++) {
-    LLVMValueRef offset = hl_llvm_i64(&e->l, i * at->step);
-    LLVMValueRef row = LLVMBuildGEP2(e->l.builder, element, at->pointer, &offset, 1, "");
-    parts[i] = LLVMBuildLoad2(e->l.builder, type, row, "");
-    LLVMSetAlignment(parts[i], element_align(param));
-    hl_emit_prefetch_at(e, row, at->step * HL_TILE_BLOCK * hl_type_bytes(param->type));
-  }
-  for (int d = n / 2; d >= 1; d /= 2)
-    for (int i = 0; i < n; i++)
-      if (!(i & d))
-        exchange_blocks(e, &parts[i], &parts[i + d], n, d);
-}
-
 static bool has_gather(const hl_emitter *e, const hl_param *param)
 {
   return hl_type_bytes(param->type) >= 4 && (e->features->has_avx2 || e->features->has_avx512);

@@ -3,7 +3,7 @@
  * Lowering may say so (jam). Where it does not, two kinds of bodies ask for it:
  *   dot        a vector of columns times a row: several rows use what is loaded of the columns once
  *   transpose  a vector of lanes that lie far apart, while the next iteration's lie beside them: a
- * square of both is loaded by whole vectors and transposed in registers (emit_access_lanes.c)
+ * square of both is loaded by whole vectors and transposed in registers (emit_tile.c)
  */
 #include "emit_reduce.h"
 
@@ -20,36 +20,13 @@ static bool varies(const hl_emitter *e, const hl_node *node, uint8_t bit)
   return e->variance[node->id] & bit;
 }
 
-/* Every index but `var` is one for all parts. */
-static bool varies_by_var_alone(const hl_emitter *e, const hl_access *access, const hl_node *var)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index != var && varies(e, access->terms[i].index, HL_VARIES_BY_PART))
-      return false;
-  return true;
-}
-
-int hl_emit_tile_size(const hl_emitter *e, hl_element_type type)
-{
-  int bytes = hl_type_bytes(type), lanes = e->target->vector_bytes / bytes;
-  return lanes < 4 ? 0 : lanes > HL_MAX_JAM ? HL_MAX_JAM : lanes;
-}
-
-bool hl_emit_is_tile(const hl_emitter *e, const hl_node *load, const hl_node *parts,
-                     const hl_node *lanes)
-{
-  const hl_access *access = load->access;
-  int64_t step = stride_of(access, lanes);
-  return load->operand_count == 0 && (step > 1 || step < -1) && stride_of(access, parts) == 1 &&
-         varies_by_var_alone(e, access, parts) && hl_type_bytes(access->param->type) >= 4;
-}
-
 /* A search through the body of a loop whose iterations might be interleaved. */
 typedef struct search {
   hl_emitter *e;
   const hl_node *var;
   int tile;        /* iterations that a transpose wants */
-  bool has_dot;    /* with an operand that all iterations share */
+  bool has_dot;    /* with a vector that all iterations share */
+  bool has_tile;   /* a reduction that transposes what all iterations share */
   bool is_private; /* no iteration stores where another stores or loads */
 } search;
 
@@ -68,13 +45,19 @@ static void look_at_access(search *s, const hl_node *node, const hl_node *lanes)
     s->tile = hl_emit_tile_size(s->e, access->param->type);
 }
 
+/* A vector that serves all iterations. */
+static bool is_shared(const hl_emitter *e, const hl_node *node)
+{
+  return varies(e, node, HL_VARIES_BY_LANE) && !varies(e, node, HL_VARIES_BY_PART);
+}
+
 static void look_at_dot(search *s, const hl_loop *loop)
 {
   for (int i = 0; i < loop->result_count; i++) {
     int at = hl_first_yield(loop, i);
     if (loop->combiners[i].order == HL_ORDER_DOT)
-      s->has_dot = s->has_dot || !varies(s->e, loop->yields[at], HL_VARIES_BY_PART) ||
-                   !varies(s->e, loop->yields[at + 1], HL_VARIES_BY_PART);
+      s->has_dot = s->has_dot || is_shared(s->e, loop->yields[at]) ||
+                   is_shared(s->e, loop->yields[at + 1]);
   }
 }
 
@@ -87,8 +70,11 @@ static void look(search *s, const hl_block *block, const hl_node *lanes)
       look_at_access(s, node, lanes);
       break;
     case HL_LOOP_REDUCE:
-      if (lanes)
+      if (lanes) {
+        hl_emit_variance(s->e, lanes->loop, HL_VARIES_BY_LANE);
         look_at_dot(s, node->loop);
+        s->has_tile = s->has_tile || hl_emit_reduce_tile(s->e, node->loop, lanes);
+      }
       look(s, &node->loop->body, NULL);
       break;
     case HL_LOOP_FOR:
@@ -123,7 +109,7 @@ static int wanted_jam(hl_emitter *e, const hl_loop *loop)
   look(&s, &loop->body, NULL);
   if (!s.is_private)
     return 1;
-  return s.tile ? s.tile : s.has_dot ? rows_of_dot(e, loop) : 1;
+  return s.tile ? s.tile : s.has_dot ? rows_of_dot(e, loop) : s.has_tile ? 2 : 1;
 }
 
 int hl_emit_choose_jam(hl_emitter *e, const hl_loop *loop)
@@ -135,16 +121,6 @@ int hl_emit_choose_jam(hl_emitter *e, const hl_loop *loop)
   if (loop->extents[0] < jam || hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_PART, true))
     return 1;
   return jam;
-}
-
-/* Whether a vector loop in the jammed loop around loads a tile: then its width is the tile's. */
-bool hl_emit_has_tile(const hl_emitter *e, const hl_loop *loop)
-{
-  for (const hl_node *node = loop->body.first; node; node = node->next)
-    if (node->op == HL_LOOP_LOAD && e->jam == hl_emit_tile_size(e, node->access->param->type) &&
-        hl_emit_is_tile(e, node, e->jam_var, loop->vars[0]))
-      return true;
-  return false;
 }
 
 const hl_loop *hl_emit_only_vector_loop(const hl_loop *loop)

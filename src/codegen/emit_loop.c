@@ -112,6 +112,8 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
   int width = bytes / hl_emit_widest(e, &loop->body);
   if (e->jam > 1 && hl_emit_has_tile(e, loop))
     width = e->jam;
+  else if (hl_emit_body_tile(e, loop))
+    width = hl_emit_body_tile(e, loop);
   width = width > HL_MAX_LANES ? HL_MAX_LANES : width;
   while (width > 1 && width / 2 >= loop->extents[0])
     width /= 2;
@@ -277,6 +279,8 @@ static void emit_rounds(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, 
                         int jam)
 {
   hl_llvm_loop rounds;
+  if (jam == 1 && e->jam == 1)
+    hl_emit_forget_variance(e, loop, HL_VARIES_BY_PART);
   hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, end, jam, NULL, 0);
   emit_round(e, loop, rounds.index, jam);
   hl_llvm_loop_end(&e->l, &rounds);

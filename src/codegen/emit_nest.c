@@ -29,18 +29,58 @@ bool hl_nest_unrolls(const hl_emitter *e, const hl_loop *loop, int64_t count_lim
   return true;
 }
 
-static void emit_plain_loop(hl_nest *n, int k, LLVMValueRef start, LLVMValueRef end)
+static void set_element(hl_nest *n, LLVMValueRef index, LLVMValueRef start)
+{
+  LLVMBuilderRef b = n->e->l.builder;
+  if (n->counter >= 0)
+    n->element = LLVMBuildAdd(b, n->carried[n->counter], LLVMBuildSub(b, index, start, ""), "");
+}
+
+static void emit_iterations(hl_nest *n, int k, LLVMValueRef first, LLVMValueRef start,
+                            LLVMValueRef end)
 {
   hl_emitter *e = n->e;
   hl_llvm_loop loop;
-  hl_llvm_loop_begin(&e->l, e->arena, &loop, start, end, 1, n->carried, n->carried_count);
+  hl_llvm_loop_begin(&e->l, e->arena, &loop, first, end, 1, n->carried, n->carried_count);
   hl_value_set_scalar(e, n->loop->vars[k], loop.index, HL_NAN_NONE);
-  if (n->counter >= 0) {
-    LLVMValueRef passed = LLVMBuildSub(e->l.builder, loop.index, start, "");
-    n->element = LLVMBuildAdd(e->l.builder, n->carried[n->counter], passed, "");
-  }
+  set_element(n, loop.index, start);
   n->body(n);
   hl_llvm_loop_end(&e->l, &loop);
+}
+
+/* Iterations index .. index + tile - 1 of the innermost variable, with their tiles. */
+static void emit_tile_round(hl_nest *n, int k, LLVMValueRef index, LLVMValueRef start)
+{
+  hl_emitter *e = n->e;
+  hl_value_set_scalar(e, n->loop->vars[k], index, HL_NAN_NONE);
+  hl_emit_open_tiles(e, n->loop);
+  for (int i = 0; i < n->tile; i++) {
+    LLVMValueRef at = LLVMBuildAdd(e->l.builder, index, hl_llvm_i64(&e->l, i), "");
+    hl_value_set_scalar(e, n->loop->vars[k], at, HL_NAN_NONE);
+    set_element(n, at, start);
+    e->tile_at = i;
+    n->body(n);
+  }
+  hl_emit_close_tiles(e, n->loop);
+}
+
+/* Blocks end at multiples of the tile, so only the last round of a run is short. */
+static void emit_plain_loop(hl_nest *n, int k, LLVMValueRef start, LLVMValueRef end)
+{
+  hl_emitter *e = n->e;
+  if (!n->tile) {
+    emit_iterations(n, k, start, start, end);
+    return;
+  }
+  LLVMValueRef count = LLVMBuildSub(e->l.builder, end, start, "");
+  count = LLVMBuildAnd(e->l.builder, count, hl_llvm_i64(&e->l, -n->tile), "");
+  LLVMValueRef whole = LLVMBuildAdd(e->l.builder, start, count, "");
+  hl_llvm_loop rounds;
+  hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, whole, n->tile, n->carried, n->carried_count);
+  emit_tile_round(n, k, rounds.index, start);
+  hl_llvm_loop_end(&e->l, &rounds);
+  if (n->loop->extents[k] % n->tile || (n->loop->limits && n->loop->limits[k]))
+    emit_iterations(n, k, whole, start, end);
 }
 
 static void count_elements(hl_nest *n, LLVMValueRef start, LLVMValueRef end)
@@ -99,19 +139,29 @@ static void emit_loops(hl_nest *n, int k)
   hl_llvm_loop_end(&e->l, &loop);
 }
 
+static void set_vars(hl_nest *n, int64_t iteration)
+{
+  for (int k = n->loop->var_count - 1; k >= 0; k--) {
+    LLVMValueRef index = hl_llvm_i64(&n->e->l, iteration % n->loop->extents[k]);
+    hl_value_set_scalar(n->e, n->loop->vars[k], index, HL_NAN_NONE);
+    iteration /= n->loop->extents[k];
+  }
+}
+
 static void emit_unrolled(hl_nest *n)
 {
   int64_t count = hl_loop_count(n->loop);
+  bool has_tiles = n->tile && n->loop->extents[n->loop->var_count - 1] % n->tile == 0;
   for (int64_t i = 0; i < count; i++) {
-    int64_t rest = i;
-    for (int k = n->loop->var_count - 1; k >= 0; k--) {
-      LLVMValueRef index = hl_llvm_i64(&n->e->l, rest % n->loop->extents[k]);
-      hl_value_set_scalar(n->e, n->loop->vars[k], index, HL_NAN_NONE);
-      rest /= n->loop->extents[k];
-    }
+    set_vars(n, i);
+    if (has_tiles && i % n->tile == 0)
+      hl_emit_open_tiles(n->e, n->loop);
+    n->e->tile_at = has_tiles ? (int)(i % n->tile) : 0;
     n->unrolled_element = i;
     n->body(n);
   }
+  if (has_tiles)
+    hl_emit_close_tiles(n->e, n->loop);
 }
 
 void hl_nest_emit(hl_nest *n)

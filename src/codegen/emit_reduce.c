@@ -453,6 +453,8 @@ void hl_emit_reduce(hl_emitter *e, const hl_node *node)
   n.is_unrolled = unrolls(e, loop) && (e->width > 1 || hl_loop_count(loop) <= 8);
   if (!n.is_unrolled && hl_emit_vector_reduce(e, node))
     return;
+  n.tile = e->width > 1 && !e->mask ? hl_emit_reduce_tile(e, loop, e->lane_var) : 0;
+  n.tile = n.tile == e->width ? n.tile : 0;
   start_reduce(&n);
   hl_nest_emit(&n);
   finish_reduce(&n, node);

@@ -29,6 +29,7 @@ struct hl_nest {
   int64_t block;        /* elements after which block_end is called, a power of two; 0: never */
   int counter;          /* in carried: elements so far, for those who need it; else -1 */
   LLVMValueRef element; /* elements before this one: with counter >= 0 */
+  int tile;             /* iterations a round, for which loads are made together; 0: one by one */
   bool is_unrolled;
   int64_t unrolled_element; /* the same where is_unrolled */
   void (*body)(hl_nest *n);

@@ -134,6 +134,12 @@ void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit)
   }
 }
 
+void hl_emit_forget_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit)
+{
+  clear_block(e, &loop->body, bit);
+  e->variance[loop->vars[0]->id] &= (uint8_t)~bit;
+}
+
 static bool limits_vary(hl_emitter *e, const hl_loop *loop, uint8_t bit)
 {
   for (int i = 0; i < loop->var_count; i++)
