@@ -228,7 +228,9 @@ static bool can_link(const job *j)
   hl_target_info host;
   const char *error;
   hl_codegen_options here = {.opt_level = 0};
-  if (emit != HL_EMIT_SHARED && emit != HL_EMIT_EXE)
+  bool links = emit == HL_EMIT_SHARED || emit == HL_EMIT_EXE;
+  bool has_own_cc = emit == HL_EMIT_EXE && strcmp(j->options->cc, "cc") != 0; /* it knows its machine */
+  if (!links || !j->options->target || has_own_cc)
     return true;
   if (!hl_target_resolve(j->session->arena, &here, &host, &error))
     return true;

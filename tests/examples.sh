@@ -11,7 +11,8 @@ rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$prefix" >"$work/install.log"
 cd "$work"
-cp "$source"/examples/*.hlo "$source"/examples/*.c "$source"/examples/*.cpp .
+cp "$source"/examples/*.hlo "$source"/examples/*.c "$source"/examples/*.cpp "$source"/examples/jax/cnn* \
+  "$source"/examples/cortex-m/[dm]*.[ch]* .
 cp -r "$source/tests/package" .
 PATH=$prefix/bin:$PATH
 libdir=$(dirname "$(find "$prefix" -name libhlo_lite.so)")
@@ -70,6 +71,13 @@ jit() {
   # shellcheck disable=SC2046 # words
   build jit jit.c $(pkg-config --cflags --libs hlo_lite) && ./jit
 }
+cnn() {
+  hlo-lite compile cnn.hlo && build cnn cnn.c cnn.o && ./cnn
+}
+digits() {
+  hlo-lite compile mlp_f32.hlo --threads=off && hlo-lite compile mlp_int8.hlo --threads=off &&
+    build digits digits.c mlp_f32.o mlp_int8.o && ./digits
+}
 builder() {
   # shellcheck disable=SC2046 # words
   build builder builder.c $(pkg-config --cflags --libs hlo_lite) -lm && ./builder
@@ -89,7 +97,7 @@ executable() {
 compiles() {
   hlo-lite compile "$1" -o each.o
 }
-for program in link_object dlopen_library jit builder builder_cpp own_pool executable; do
+for program in link_object cnn digits dlopen_library jit builder builder_cpp own_pool executable; do
   try $program
 done
 for file in *.hlo; do
