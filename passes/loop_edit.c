@@ -16,17 +16,22 @@ static bool has_access(const hl_node *node)
   return node->op == HL_LOOP_LOAD || node->op == HL_LOOP_STORE;
 }
 
+void hl_node_walk(hl_node *node, hl_node_visitor *visit, void *user)
+{
+  visit(user, node);
+  if (has_loop(node)) {
+    hl_block_walk(&node->loop->body, visit, user);
+  } else if (node->op == HL_LOOP_IF) {
+    hl_block_walk(&node->branch->then, visit, user);
+    hl_block_walk(&node->branch->otherwise, visit, user);
+  }
+}
+
 void hl_block_walk(hl_block *block, hl_node_visitor *visit, void *user)
 {
   for (hl_node *node = block->first, *next; node; node = next) {
     next = node->next;
-    visit(user, node);
-    if (has_loop(node)) {
-      hl_block_walk(&node->loop->body, visit, user);
-    } else if (node->op == HL_LOOP_IF) {
-      hl_block_walk(&node->branch->then, visit, user);
-      hl_block_walk(&node->branch->otherwise, visit, user);
-    }
+    hl_node_walk(node, visit, user);
   }
 }
 

@@ -7,6 +7,8 @@
 /* Calls visit on every node of a block and of the blocks inside it, outer nodes first. */
 typedef void hl_node_visitor(void *user, hl_node *node);
 void hl_block_walk(hl_block *block, hl_node_visitor *visit, void *user);
+/* The node and, if it has bodies, all in them. */
+void hl_node_walk(hl_node *node, hl_node_visitor *visit, void *user);
 
 /* How often a value is used as an operand, limit or yield, accesses not counted; and how often in accesses. */
 typedef struct hl_use_count {

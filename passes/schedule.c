@@ -237,10 +237,47 @@ static int64_t flat_chunk(int64_t each)
   return chunk;
 }
 
+typedef struct scratch_search {
+  const hl_param *param; /* NULL: any */
+  const hl_param *found;
+} scratch_search;
+
+static void find_scratch(void *user, hl_node *node)
+{
+  scratch_search *s = user;
+  if (node->op != HL_LOOP_LOAD && node->op != HL_LOOP_STORE)
+    return;
+  const hl_param *param = node->access->param;
+  if (param->direction == HL_PARAM_SCRATCH && (!s->param || s->param == param))
+    s->found = param;
+}
+
+static bool touches(hl_node *node, const hl_param *scratch)
+{
+  scratch_search s = {.param = scratch};
+  hl_node_walk(node, find_scratch, &s);
+  return s.found;
+}
+
+/* Whether the loop and something beside it touch the same scratch. Each worker has its own, so such a loop stays on one. */
+static bool shares_scratch(hl_kernel *kernel, hl_node *loop)
+{
+  for (int i = 0; i < kernel->param_count; i++) {
+    const hl_param *param = kernel->params[i];
+    if (param->direction != HL_PARAM_SCRATCH || !touches(loop, param))
+      continue;
+    for (hl_node *other = kernel->body.first; other; other = other->next)
+      if (other != loop && touches(other, param))
+        return true;
+  }
+  return false;
+}
+
 static void parallelize(hl_kernel *kernel)
 {
   for (hl_node *node = kernel->body.first; node; node = node->next) {
-    if (node->op != HL_LOOP_FOR || node->loop->extents[0] < 2 || node->loop->is_ordered)
+    if (node->op != HL_LOOP_FOR || node->loop->extents[0] < 2 || node->loop->is_ordered ||
+        shares_scratch(kernel, node))
       continue;
     int64_t each = hl_block_work(&node->loop->body) + 1;
     if (saturated(each, node->loop->extents[0]) < PARALLEL_WORK)
