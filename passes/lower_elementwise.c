@@ -285,7 +285,7 @@ hl_value hl_lower_reduce_precision(hl_puller *p, const hl_instruction *ins, int 
   return real(y);
 }
 
-static hl_node *order_key(hl_puller *p, hl_node *x)
+hl_node *hl_put_order(hl_puller *p, hl_node *x)
 {
   static const hl_element_type by_bytes[] = {[1] = HL_S8, [2] = HL_S16, [4] = HL_S32, [8] = HL_S64};
   return hl_put(p, HL_LOOP_ORDER, by_bytes[hl_type_bytes(x->type)], 1, &x);
@@ -305,7 +305,7 @@ hl_value hl_lower_compare(hl_puller *p, const hl_instruction *ins, int leaf, con
   bool is_total = hl_is_float(x->type) &&
                   hl_attr_int(ins, HL_ATTR_TYPE, HL_COMPARE_FLOAT) == HL_COMPARE_TOTALORDER;
   if (is_total)
-    return real(hl_put_binary(p, op, order_key(p, x), order_key(p, y)));
+    return real(hl_put_binary(p, op, hl_put_order(p, x), hl_put_order(p, y)));
   return real(hl_put_binary(p, op, hl_widen(p, x), hl_widen(p, y)));
 }
 

@@ -592,7 +592,8 @@ static void region_results(const hl_computation *region, const hl_value *values,
     results[i] = values[root->operands[i]->scratch];
 }
 
-void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, hl_value *results)
+/* The values of all instructions of a region but tuples, by their scratch. */
+static const hl_value *pull_all(hl_puller *p, const hl_computation *region, const hl_value *args)
 {
   const hl_value *outer_values = p->region_values, *outer_args = p->region_args;
   hl_value *values = HL_ARRAY(p->arena, region->instruction_count, hl_value);
@@ -606,8 +607,19 @@ void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, 
     if (ins->opcode != HL_OP_TUPLE)
       values[ins->scratch] = lower_of(ins->opcode)(p, ins, 0, NULL);
   }
-  region_results(region, values, results);
   p->kernel->current = outer;
   p->region_values = outer_values;
   p->region_args = outer_args;
+  return values;
+}
+
+void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, hl_value *results)
+{
+  region_results(region, pull_all(p, region, args), results);
+}
+
+hl_value hl_pull_region_value(hl_puller *p, const hl_instruction *wanted, const hl_value *args)
+{
+  const hl_value *values = pull_all(p, wanted->computation, args);
+  return values[wanted->scratch];
 }

@@ -158,6 +158,10 @@ void hl_fold_remember(hl_puller *p, const hl_instruction *ins, const hl_index *i
 void hl_note_origin(hl_puller *p, const hl_instruction *ins);
 /* The values of a region's results on scalar arguments. */
 void hl_pull_region(hl_puller *p, hl_computation *region, const hl_value *args, hl_value *results);
+/* The value of one instruction of it. */
+hl_value hl_pull_region_value(hl_puller *p, const hl_instruction *wanted, const hl_value *args);
+/* The place of a float in the total order, as an integer of its size. */
+hl_node *hl_put_order(hl_puller *p, hl_node *x);
 
 /* How an op computes element `index` of itself: one function a family column of ops.def. */
 typedef hl_value hl_lower_fn(hl_puller *p, const hl_instruction *ins, int leaf,

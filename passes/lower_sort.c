@@ -6,7 +6,7 @@
  * and starts are counted along, no recursion is needed. Merging a level moves the line from one
  * half of the scratch arrays to the other.
  */
-#include "lower_sort.h"
+#include "lower_radix.h"
 #include "lower_whole.h"
 
 #include "../ir/limits.h"
@@ -218,8 +218,10 @@ void hl_build_sort(hl_puller *p, const hl_instruction *ins)
   s.scratch = HL_ARRAY(p->arena, s.count, hl_buffer *);
   for (int k = 0; k < s.count; k++)
     s.scratch[k] = hl_new_sort_scratch(p, &s, "line", ins->operands[k]->shape->element_type);
+  hl_radix radix;
+  bool has_key = hl_radix_plan(p, &s, &radix);
   int opened = hl_open_lines(p, shape, (int)dim, at);
   load_line(p, &s, dim, at);
-  store_line(p, &s, dim, at, hl_put_merge_sort(p, &s));
+  store_line(p, &s, dim, at, has_key ? hl_put_radix_sort(p, &s, &radix) : hl_put_merge_sort(p, &s));
   hl_close_all(p, opened);
 }
