@@ -320,23 +320,9 @@ static void stream(hl_step *step, const hl_lower_options *options)
     hl_block_walk(&step->kernel->body, stream_node, NULL);
 }
 
-static void schedule_kernel(hl_program *program, hl_step *step, const hl_lower_options *options)
+static void choose_modes(hl_step *step, const hl_lower_options *options)
 {
   hl_kernel *kernel = step->kernel;
-  hl_kernel_dce(kernel);
-  hl_kernel_cse(kernel);
-  if (options->opt_level < 1)
-    return;
-  hl_kernel_fuse_reduces(kernel);
-  hl_kernel_cse(kernel);
-  hl_kernel_coalesce(kernel);
-  if (options->opt_level < 2) {
-    hl_kernel_show_walks(kernel);
-    return;
-  }
-  if (options->max_workers > 1)
-    hl_split_reduces(program, step); /* the step that combines comes next, on its own */
-  kernel = step->kernel;
   vectorize(&kernel->body);
   if (options->max_workers > 1)
     parallelize(kernel);
@@ -345,11 +331,35 @@ static void schedule_kernel(hl_program *program, hl_step *step, const hl_lower_o
   hl_kernel_show_walks(kernel);
 }
 
+/* Returns the step that the kernel ends with: a product may have got a step in front. */
+static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_lower_options *options)
+{
+  hl_kernel *kernel = step->kernel;
+  hl_kernel_dce(kernel);
+  hl_kernel_cse(kernel);
+  if (options->opt_level < 1)
+    return step;
+  hl_kernel_fuse_reduces(kernel);
+  hl_kernel_cse(kernel);
+  hl_kernel_coalesce(kernel);
+  if (options->opt_level < 2) {
+    hl_kernel_show_walks(kernel);
+    return step;
+  }
+  if (options->max_workers > 1)
+    hl_split_reduces(program, step); /* the step that combines comes next, on its own */
+  hl_step *last = hl_block_products(program, step);
+  choose_modes(step, options);
+  if (last != step)
+    choose_modes(last, options);
+  return last;
+}
+
 static void schedule_steps(hl_program *program, hl_steps *steps, const hl_lower_options *options)
 {
   for (hl_step *step = steps->first; step; step = step->next) {
     if (step->kind == HL_STEP_KERNEL)
-      schedule_kernel(program, step, options);
+      step = schedule_kernel(program, step, options);
     schedule_steps(program, &step->condition, options);
     schedule_steps(program, &step->body, options);
     for (int i = 0; i < step->branch_count; i++)

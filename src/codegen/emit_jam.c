@@ -95,21 +95,23 @@ static void look(search *s, const hl_block *block, const hl_node *lanes)
 /* As many rows as registers hold, but enough rounds for the threads to share. */
 static int rows_of_dot(const hl_emitter *e, const hl_loop *loop)
 {
-  bool is_long = loop->extents[0] >= 64;
-  return e->features->has_avx512 && is_long ? 8 : 4;
+  bool is_long = loop->extents[0] >= (loop->mode == HL_MODE_PARALLEL ? 64 : 8);
+  return (e->features->has_avx512 || e->features->has_neon) && is_long ? 8 : 4;
 }
 
 static int wanted_jam(hl_emitter *e, const hl_loop *loop)
 {
   search s = {.e = e, .var = loop->vars[0], .is_private = true};
-  if (loop->jam > 1)
-    return loop->jam > HL_MAX_JAM ? HL_MAX_JAM : loop->jam;
-  if (loop->mode == HL_MODE_SERIAL)
+  if (loop->jam < 2 && loop->mode == HL_MODE_SERIAL)
     return 1;
   look(&s, &loop->body, NULL);
-  if (!s.is_private)
+  if (loop->jam < 2 && !s.is_private)
     return 1;
-  return s.tile ? s.tile : s.has_dot ? rows_of_dot(e, loop) : s.has_tile ? 2 : 1;
+  if (s.tile || s.has_dot)
+    return s.tile ? s.tile : rows_of_dot(e, loop);
+  if (loop->jam > 1)
+    return loop->jam > HL_MAX_JAM ? HL_MAX_JAM : loop->jam;
+  return s.has_tile ? 2 : 1;
 }
 
 int hl_emit_choose_jam(hl_emitter *e, const hl_loop *loop)
