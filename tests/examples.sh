@@ -145,6 +145,13 @@ defined() {
 exported() {
   nm -D --defined-only weighted_loss.so | cut -d' ' -f3 | grep -v '^hlo_parallel_for$' | sort
 }
+# What the pool takes of the C library has its version, though the linker never saw that library.
+without_version() {
+  nm -D --undefined-only threads.so | grep -v '@'
+}
+needed() {
+  hlo-lite compile softmax.hlo --emit=shared -o threads.so && readelf -dW threads.so | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
 small() {
   hlo-lite compile bias_gelu.hlo && wc -c bias_gelu.o bias_gelu.h && [ "$(cat bias_gelu.o bias_gelu.h | wc -c)" -lt 20480 ]
 }
@@ -159,6 +166,8 @@ same '' undefined_without_threads
 same 'w hlo_parallel_for' undefined
 same 'softmax softmax_signature softmax_workspace_bytes' defined
 same 'weighted_loss weighted_loss_signature weighted_loss_workspace_bytes' exported
+same 'libc.so.6' needed
+same '' without_version
 try small
 try valid c c11 mlp.h hlo_lite.h hlo_runtime.h
 try valid c++ c++11 mlp.h hlo_lite.h hlo_runtime.h

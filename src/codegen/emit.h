@@ -209,7 +209,7 @@ void hl_emit_parallel(hl_emitter *e, const hl_node *node);
 /* emit_module.c */
 void hl_emit_program(hl_emitter *e);
 void hl_emit_function_attributes(hl_emitter *e, LLVMValueRef function);
-/* For functions that only call others: nothing to gain there from LLVM's optimisations, which take
+/* For functions that only call others or seldom run: nothing to gain there from LLVM's optimisations, which take
  * most of the compile time. */
 void hl_emit_is_glue(hl_emitter *e, LLVMValueRef function);
 /* Puts the floating environment of rule 1 in place; leave restores what enter returned. */

@@ -395,10 +395,26 @@ static void add_symbol(hl_emitter *e, const char *suffix, LLVMValueRef value, un
   LLVMSetAlignment(global, align);
 }
 
+/* The reduction of large arguments, which sin, cos and tan wrote: such arguments are rare, and with
+ * other attributes than the rest LLVM would set its target up once more. */
+static void finish_math(hl_emitter *e)
+{
+  static const char *const names[] = {"hl_math.reduce.f32", "hl_math.reduce.f64"};
+  for (int i = 0; i < 2; i++) {
+    LLVMValueRef function = LLVMGetNamedFunction(e->l.module, names[i]);
+    if (!function)
+      continue;
+    hl_emit_function_attributes(e, function);
+    hl_llvm_function_attr(&e->l, function, "noinline");
+    hl_emit_is_glue(e, function);
+  }
+}
+
 void hl_emit_program(hl_emitter *e)
 {
   const char *signature = e->options->signature ? e->options->signature : "";
   emit_entry(e, emit_run(e));
+  finish_math(e);
   add_symbol(e, "_workspace_bytes", hl_llvm_i64(&e->l, e->program->workspace_bytes), 8);
   add_symbol(e, "_signature",
              LLVMConstStringInContext2(e->l.context, signature, strlen(signature), 0), 1);
