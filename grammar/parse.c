@@ -24,8 +24,9 @@ static bool check_text(const hl_source *source, hl_diag *diag)
                           "a NUL byte: this is no text");
 }
 
-hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
+hl_module *hl_parse_partial(hl_arena *arena, const hl_source *source, hl_diag *diag, bool *is_whole)
 {
+  *is_whole = false;
   if (!check_text(source, diag))
     return NULL;
   hl_parser *p = HL_NEW(arena, hl_parser);
@@ -42,6 +43,14 @@ hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
   make_poison(p);
   int errors = diag->error_count;
   bool is_read = hl_scan_open(p) && hl_yyparse(p->scanner, p) == 0;
-  bool is_whole = hl_finish_module(p);
-  return is_read && is_whole && diag->error_count == errors ? p->module : NULL;
+  bool is_finished = hl_finish_module(p);
+  *is_whole = is_read && is_finished && diag->error_count == errors;
+  return p->module;
+}
+
+hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag)
+{
+  bool is_whole;
+  hl_module *module = hl_parse_partial(arena, source, diag, &is_whole);
+  return is_whole ? module : NULL;
 }

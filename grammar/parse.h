@@ -10,6 +10,11 @@
  * and afterwards it is as it was. */
 hl_module *hl_parse(hl_arena *arena, const hl_source *source, hl_diag *diag);
 
+/* The same, but a module comes out whatever the text holds, with the instructions that could be read:
+ * for editors. *is_whole: there was no error. NULL: not even a text. */
+hl_module *hl_parse_partial(hl_arena *arena, const hl_source *source, hl_diag *diag,
+                            bool *is_whole);
+
 /* A module whose instructions come one by one (lines.c): computations are opened and closed, each
  * line goes into the one opened last. Closing it ends its names. */
 typedef struct hl_lines hl_lines;

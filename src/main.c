@@ -29,6 +29,7 @@ static const command commands[] = {
      "run passes and print the module"},
     {HL_COMMAND_SHAPES, "shapes", hl_command_shapes, 1, INT32_MAX, "[options] 2,1,5 3,1 5...",
      "what shapes broadcast to under the rules of NumPy and PyTorch, and the HLO that says it"},
+    {HL_COMMAND_LSP, "lsp", hl_command_lsp, 0, 0, "", "the language server for editors, on standard input and output"},
     {HL_COMMAND_OPS, "ops", hl_command_ops, 0, INT32_MAX, "[NAME...]", "show the op table"},
 };
 

@@ -15,7 +15,8 @@ typedef enum hl_command_id {
   HL_COMMAND_FMT = 1 << 3,
   HL_COMMAND_OPT = 1 << 4,
   HL_COMMAND_OPS = 1 << 5,
-  HL_COMMAND_SHAPES = 1 << 6
+  HL_COMMAND_SHAPES = 1 << 6,
+  HL_COMMAND_LSP = 1 << 7
 } hl_command_id;
 
 typedef enum hl_emit {
