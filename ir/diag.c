@@ -218,7 +218,7 @@ static void render_text(const hl_diagnostic *d, const style *s, hl_str *out)
   }
 }
 
-static void add_json_string(hl_str *out, const char *text)
+void hl_json_string(hl_str *out, const char *text)
 {
   size_t left = strlen(text);
   hl_str_add_char(out, '"');
@@ -242,7 +242,7 @@ static void add_json_member(hl_str *out, const char *name, const char *text)
 {
   hl_str_printf(out, ", \"%s\": ", name);
   if (text)
-    add_json_string(out, text);
+    hl_json_string(out, text);
   else
     hl_str_add(out, "null");
 }
@@ -260,7 +260,7 @@ static hl_position end_of(const hl_diagnostic *d)
 static void render_json(const hl_diagnostic *d, hl_str *out)
 {
   hl_str_add(out, "{\"file\": ");
-  add_json_string(out, d->source ? d->source->name : "");
+  hl_json_string(out, d->source ? d->source->name : "");
   if (has_place(d)) {
     hl_position at = hl_source_position(d->source, d->range.begin), end = end_of(d);
     hl_str_printf(out, ", \"line\": %" PRIu32 ", \"column\": %" PRIu32, at.line, at.column);

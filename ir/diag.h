@@ -59,4 +59,7 @@ typedef struct hl_render_options {
  * or one JSON array with json. */
 void hl_diag_render(const hl_diag *diag, hl_render_options options, hl_str *out);
 
+/* Text as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
+void hl_json_string(hl_str *out, const char *text);
+
 #endif

@@ -9,8 +9,7 @@ static void indent_by(hl_str *out, int columns)
   hl_str_printf(out, "%*s", columns, "");
 }
 
-/* Whether the node has a line of its own. */
-static bool has_line(const hl_kernel_printer *p, const hl_node *node)
+bool hl_has_line(const hl_kernel_printer *p, const hl_node *node)
 {
   return node->op != HL_LOOP_CONST && node->op != HL_LOOP_RESULT && !p->nodes[node->id].is_nested;
 }
@@ -29,7 +28,7 @@ static const hl_node *only_store(const hl_kernel_printer *p, const hl_block *blo
 {
   const hl_node *only = NULL;
   for (const hl_node *node = block->first; node; node = node->next) {
-    if (!has_line(p, node))
+    if (!hl_has_line(p, node))
       continue;
     if (only || node->op != HL_LOOP_STORE)
       return NULL;
@@ -41,7 +40,7 @@ static const hl_node *only_store(const hl_kernel_printer *p, const hl_block *blo
 static bool has_lines(const hl_kernel_printer *p, const hl_block *block)
 {
   for (const hl_node *node = block->first; node; node = node->next)
-    if (has_line(p, node))
+    if (hl_has_line(p, node))
       return true;
   return false;
 }
@@ -238,13 +237,13 @@ static void print_line(hl_kernel_printer *p, const hl_node *node, int columns)
 static void print_block(hl_kernel_printer *p, const hl_block *block, int columns)
 {
   for (const hl_node *node = block->first; node; node = node->next)
-    if (has_line(p, node))
+    if (hl_has_line(p, node))
       print_line(p, node, columns);
 }
 
 /* Kernels. */
 
-static const char **param_names(hl_arena *arena, const hl_kernel *kernel)
+const char **hl_param_names(hl_arena *arena, const hl_kernel *kernel)
 {
   const char **names = HL_ARRAY(arena, kernel->param_count, const char *);
   for (int i = 0; i < kernel->param_count; i++)
@@ -258,7 +257,7 @@ void hl_kernel_print_as(hl_str *out, const hl_kernel *kernel, const char *name)
       .out = out,
       .kernel = kernel,
       .nodes = hl_plan_text(out->arena, kernel),
-      .params = param_names(out->arena, kernel),
+      .params = hl_param_names(out->arena, kernel),
   };
   hl_str_add(out, "kernel ");
   hl_print_word(out, name);

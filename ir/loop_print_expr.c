@@ -14,7 +14,7 @@ void hl_print_name(hl_kernel_printer *p, const hl_node *node)
   static const char letters[] = "ijklmnopqrstuw";
   enum { LETTER_COUNT = sizeof letters - 1 };
   int name = p->nodes[node->id].name;
-  if (node->op == HL_LOOP_ACC)
+  if (node->op == HL_LOOP_ACC && !p->is_c)
     hl_str_printf(p->out, "a%d", name);
   else if (node->op != HL_LOOP_VAR)
     hl_str_printf(p->out, "v%d", name);
@@ -241,7 +241,7 @@ static void print_flat(hl_kernel_printer *p, const hl_access *access)
   int64_t *strides = HL_ARRAY(p->out->arena, access->term_count, int64_t);
   for (int i = 0; i < access->term_count; i++)
     strides[i] = access->terms[i].stride;
-  hl_str_add(p->out, "[@ ");
+  hl_str_add(p->out, p->is_c ? "[" : "[@ ");
   print_sum(p, &(sum){access, strides, 1, access->constant});
   hl_str_add_char(p->out, ']');
 }
@@ -266,7 +266,7 @@ static void print_subscripts(hl_kernel_printer *p, const hl_node *node)
 {
   hl_access access = sorted_access(p->out->arena, node->access);
   if (access.param->rank == 0 && access.term_count == 0 && access.constant == 0) {
-    hl_str_add(p->out, "[]");
+    hl_str_add(p->out, p->is_c ? "" : "[]");
     return;
   }
   subscripts s = new_subscripts(p->out->arena, &access);
@@ -275,7 +275,7 @@ static void print_subscripts(hl_kernel_printer *p, const hl_node *node)
     return;
   }
   for (int k = 0; k < s.rank; k++) {
-    hl_str_add_char(p->out, k ? ',' : '[');
+    hl_str_add(p->out, !k ? "[" : p->is_c ? "][" : ",");
     print_sum(p, &(sum){&access, s.coefficients + k, s.rank, s.constants[k]});
   }
   hl_str_add_char(p->out, ']');
@@ -286,8 +286,12 @@ void hl_print_access(hl_kernel_printer *p, const hl_node *node)
   int number = 0;
   while (p->kernel->params[number] != node->access->param)
     number++;
-  hl_str_add_char(p->out, '%');
-  hl_print_word(p->out, p->params[number]);
+  if (p->is_c) {
+    hl_str_printf(p->out, node->access->param->rank ? "%s" : "*%s", p->params[number]);
+  } else {
+    hl_str_add_char(p->out, '%');
+    hl_print_word(p->out, p->params[number]);
+  }
   print_subscripts(p, node);
 }
 
@@ -323,6 +327,23 @@ static void print_infix(hl_kernel_printer *p, const hl_node *node, const hl_infi
     hl_str_add_char(p->out, ')');
 }
 
+static void print_choice(hl_kernel_printer *p, const hl_node *node)
+{
+  hl_str_add_char(p->out, '(');
+  hl_print_value(p, node->operands[0], HL_BINDS_COMPARE);
+  hl_str_add(p->out, " ? ");
+  hl_print_value(p, node->operands[1], HL_BINDS_COMPARE);
+  hl_str_add(p->out, " : ");
+  hl_print_value(p, node->operands[2], HL_BINDS_COMPARE);
+  hl_str_add_char(p->out, ')');
+}
+
+static void print_cast(hl_kernel_printer *p, const hl_node *node)
+{
+  hl_str_printf(p->out, "(%s)", hl_type_name(node->type));
+  hl_print_value(p, node->operands[0], HL_BINDS_ATOM);
+}
+
 static void print_call(hl_kernel_printer *p, const hl_node *node)
 {
   if (node->op == HL_LOOP_MATH)
@@ -347,13 +368,19 @@ void hl_print_expression(hl_kernel_printer *p, const hl_node *node, hl_precedenc
     print_load(p, node);
   else if (infix)
     print_infix(p, node, infix, at_least);
+  else if (p->is_c && node->op == HL_LOOP_SELECT)
+    print_choice(p, node);
+  else if (p->is_c && node->op == HL_LOOP_CONVERT)
+    print_cast(p, node);
   else
     print_call(p, node);
 }
 
 void hl_print_value(hl_kernel_printer *p, const hl_node *node, hl_precedence at_least)
 {
-  if (node->op == HL_LOOP_CONST)
+  if (node->op == HL_LOOP_CONST && p->is_c)
+    hl_const_print_bare(p->out, node->type, node->bits);
+  else if (node->op == HL_LOOP_CONST)
     hl_const_print(p->out, node->type, node->bits);
   else if (p->nodes[node->id].is_nested)
     hl_print_expression(p, node, at_least);

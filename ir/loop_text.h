@@ -55,6 +55,7 @@ typedef struct hl_kernel_printer {
   const hl_kernel *kernel;
   hl_node_text *nodes;
   const char **params; /* names, made different */
+  bool is_c;           /* x[i][j] and (p ? x : y), as loop_pseudo.c has it, for %x[i,j] and select(p, x, y) */
   int value_count, acc_count;
   int var_depth;       /* variables of the loops around */
   int if_depth;
@@ -74,6 +75,10 @@ const char **hl_distinct_names(hl_arena *arena, int count, const char *const *na
 /* %x: f32[8,16] */
 void hl_print_declaration(hl_str *out, const char *name, hl_element_type type, int rank,
                           const int64_t *dimensions);
+/* The parameters' names, made different. */
+const char **hl_param_names(hl_arena *arena, const hl_kernel *kernel);
+/* Whether the node has a statement of its own. */
+bool hl_has_line(const hl_kernel_printer *p, const hl_node *node);
 /* A kernel under another name. */
 void hl_kernel_print_as(hl_str *out, const hl_kernel *kernel, const char *name);
 

@@ -28,9 +28,11 @@ const char *hl_stored_text(hl_stored_for reason)
   return texts[reason];
 }
 
-/* Instructions that people see no work in. */
+/* Instructions that people see no work in, and what passes put in for a stretched operand. */
 static bool is_work(const hl_instruction *ins)
 {
+  if (!ins->places && (ins->opcode == HL_OP_BROADCAST || ins->opcode == HL_OP_RESHAPE))
+    return false;
   return ins->opcode != HL_OP_PARAMETER && ins->opcode != HL_OP_CONSTANT && ins->opcode != HL_OP_TUPLE &&
          ins->opcode != HL_OP_GET_TUPLE_ELEMENT;
 }

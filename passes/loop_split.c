@@ -327,6 +327,18 @@ static void stream_rows(hl_kernel *kernel, target *t, hl_param **params)
   hl_reduce_to_fold(kernel, t->reduce, inits);
 }
 
+/* What the kernel of the blocks computes: the same, but what it stores are sums of blocks. */
+static const hl_origin *partial_origins(hl_arena *arena, const hl_kernel *kernel)
+{
+  hl_origin *origins = HL_ARRAY(arena, kernel->origin_count + 1, hl_origin);
+  for (int i = 0; i < kernel->origin_count; i++) {
+    origins[i] = kernel->origins[i];
+    if (origins[i].stored)
+      origins[i].stored = "its blocks alone, which the next step combines";
+  }
+  return origins;
+}
+
 bool hl_split_reduces(hl_program *program, hl_step *step)
 {
   target t;
@@ -345,6 +357,7 @@ bool hl_split_reduces(hl_program *program, hl_step *step)
   const char *name = hl_arena_printf(program->arena, "%s.blocks", kernel->name);
   hl_node *followed[9];
   step->kernel = hl_kernel_clone(kernel, name, t.reduce, &followed[0]);
+  step->kernel->origins = partial_origins(program->arena, kernel);
   first.reduce = followed[0];
   hl_node *owner = first.reduce->block->owner;
   for (int i = t.around_count; i-- > 0; owner = owner->block->owner)

@@ -23,7 +23,8 @@ enum {
   OPT = HL_COMMAND_OPT,
   OPS = HL_COMMAND_OPS,
   SHAPES = HL_COMMAND_SHAPES,
-  CODE = COMPILE | RUN,
+  EXPLAIN = HL_COMMAND_EXPLAIN,
+  CODE = COMPILE | RUN | EXPLAIN,
   TEXT = CHECK | FMT | OPT | CODE
 };
 
@@ -217,6 +218,34 @@ static bool set_markdown(hl_options *o, const char *value)
   return o->is_markdown = true;
 }
 
+static bool set_kernel(hl_options *o, const char *value)
+{
+  return read_int(value, 1, INT32_MAX, &o->kernel);
+}
+
+static bool set_json(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->is_json = true;
+}
+
+static bool read_rate(const char *text, double *value)
+{
+  char *end;
+  *value = strtod(text, &end);
+  return *text && !*end && *value > 0 && *value < 1e12;
+}
+
+static bool set_bandwidth(hl_options *o, const char *value)
+{
+  return read_rate(value, &o->bandwidth);
+}
+
+static bool set_peak(hl_options *o, const char *value)
+{
+  return read_rate(value, &o->peak);
+}
+
 static bool set_random(hl_options *o, const char *value)
 {
   int64_t number;
@@ -296,6 +325,12 @@ static const option options_table[] = {
     {"-i", NULL, FMT, set_in_place, "write each file in place"},
     {"--explicit", NULL, FMT, set_explicit, "write every implicit broadcast out"},
     {"--markdown", NULL, OPS, set_markdown, "the tables of ops and rules as a page: docs/ops.md"},
+    {"--kernel", "N", EXPLAIN, set_kernel, "only the kernel of step N"},
+    {"--json", NULL, EXPLAIN, set_json, "one JSON object in place of the page"},
+    {"--bandwidth", "GB/s", EXPLAIN, set_bandwidth,
+     "what memory yields (default: measured, where the code is for this machine)"},
+    {"--peak", "GFLOP/s", EXPLAIN, set_peak,
+     "what its processors compute in f32 (default: from their clock, vectors and number)"},
     {"--random", "SEED", RUN, set_random, "make the arguments from this seed"},
     {"--check", NULL, RUN, set_check,
      "compare the results with the reference evaluator, bit by bit"},
@@ -386,7 +421,7 @@ static hl_options defaults(hl_command_id command)
                       .repeat = 1,
                       .linker = "ld",
                       .cc = "cc",
-                      .cpu = command == HL_COMMAND_RUN ? "native" : NULL};
+                      .cpu = command == HL_COMMAND_RUN || command == HL_COMMAND_EXPLAIN ? "native" : NULL};
 }
 
 bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *const *words,

@@ -16,7 +16,8 @@ typedef enum hl_command_id {
   HL_COMMAND_OPT = 1 << 4,
   HL_COMMAND_OPS = 1 << 5,
   HL_COMMAND_SHAPES = 1 << 6,
-  HL_COMMAND_LSP = 1 << 7
+  HL_COMMAND_LSP = 1 << 7,
+  HL_COMMAND_EXPLAIN = 1 << 8
 } hl_command_id;
 
 typedef enum hl_emit {
@@ -55,6 +56,9 @@ typedef struct hl_options {
   bool time_passes;
   bool in_place, is_explicit; /* fmt */
   bool is_markdown;           /* ops */
+  bool is_json;               /* explain */
+  int64_t kernel;             /* explain: 0: all */
+  double bandwidth, peak;     /* explain: GB/s and GFLOP/s; 0: measured */
   bool is_random;             /* run */
   uint64_t seed;
   bool check;

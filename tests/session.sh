@@ -1,5 +1,6 @@
 #!/bin/sh
-# session.sh [--update] HLO_LITE FILE - runs each line `$ COMMAND` of FILE in a shell that finds the command as hlo-lite, in
+# session.sh [--update] HLO_LITE FILE - runs each line `$ COMMAND` of FILE in a shell that finds the command as hlo-lite and the
+# tests' programs, in
 # the folder of the examples, and compares what it prints, errors included, with the lines below it; a last line [N] is a
 # status that is not 0. --update writes FILE anew: review the diff.
 set -eu
@@ -13,7 +14,7 @@ file=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ln -s "$command" "$work/hlo-lite"
-PATH=$work:$PATH
+PATH=$work:$(dirname "$command")/tests:$PATH
 export PATH
 cd "$(dirname "$0")/../examples"
 
