@@ -209,7 +209,15 @@ static void exchange(packing *k)
   move_to_end(k->columns, &k->rows->loop->body);
 }
 
-static void tile(packing *k)
+/* Columns of a strip for few rows, which is not packed: as much of a line of memory as the accumulators allow. */
+static int64_t strip(const packing *k)
+{
+  int64_t rows = k->rows ? k->rows->loop->extents[0] : 1;
+  int64_t lanes = PANEL_BYTES / hl_type_bytes(k->type);
+  return rows > 4 ? lanes : rows > 2 ? 2 * lanes : rows > 1 ? 4 * lanes : k->all_columns;
+}
+
+static void tile(packing *k, bool packs)
 {
   hl_kernel *kernel = k->p.kernel;
   k->rows = k->p.rows < 0 ? NULL : k->p.loops[k->p.rows];
@@ -219,8 +227,9 @@ static void tile(packing *k)
   nest(k);
   if (k->rows && row_block(k) < k->rows->loop->extents[0])
     hl_split_for(kernel, k->rows, row_block(k));
-  if (k->panels > 1)
-    k->panel = hl_split_for(kernel, k->columns, k->lanes);
+  int64_t width = packs ? k->lanes : strip(k);
+  if (width < k->all_columns)
+    k->panel = hl_split_for(kernel, k->columns, width);
   if (k->rows && k->panel)
     exchange(k);
 }
@@ -495,7 +504,7 @@ hl_step *hl_block_products(hl_program *program, hl_step *step)
     return step;
   packing k = plan(program, step, &p);
   bool packs = pays(&k);
-  tile(&k);
+  tile(&k, packs);
   if (packs)
     pack(&k);
   return k.step;

@@ -273,6 +273,22 @@ static bool shares_scratch(hl_kernel *kernel, hl_node *loop)
   return false;
 }
 
+/* A row times columns waits for memory: lines as long as leave enough of them for the threads. */
+static int64_t strip_chunk(const hl_loop *loop)
+{
+  int64_t chunk = 256;
+  while (chunk > 64 && loop->extents[0] < 12 * chunk)
+    chunk /= 2;
+  return chunk;
+}
+
+static int64_t chunk_of(const hl_loop *loop, int64_t each)
+{
+  if (loop->mode != HL_MODE_VECTOR)
+    return JAM_ROWS * 4;
+  return is_product(&loop->body) ? strip_chunk(loop) : flat_chunk(each);
+}
+
 static void parallelize(hl_kernel *kernel)
 {
   for (hl_node *node = kernel->body.first; node; node = node->next) {
@@ -282,9 +298,8 @@ static void parallelize(hl_kernel *kernel)
     int64_t each = hl_block_work(&node->loop->body) + 1;
     if (saturated(each, node->loop->extents[0]) < PARALLEL_WORK)
       continue;
-    bool is_flat = node->loop->mode == HL_MODE_VECTOR;
-    if (is_flat || is_product(&node->loop->body)) {
-      int64_t chunk = is_flat ? flat_chunk(each) : JAM_ROWS * 4;
+    if (node->loop->mode == HL_MODE_VECTOR || is_product(&node->loop->body)) {
+      int64_t chunk = chunk_of(node->loop, each);
       if (chunk >= node->loop->extents[0])
         continue;
       node = hl_split_for(kernel, node, chunk);

@@ -95,8 +95,11 @@ static void look(search *s, const hl_block *block, const hl_node *lanes)
 /* As many rows as registers hold, but enough rounds for the threads to share. */
 static int rows_of_dot(const hl_emitter *e, const hl_loop *loop)
 {
-  bool is_long = loop->extents[0] >= (loop->mode == HL_MODE_PARALLEL ? 64 : 8);
-  return (e->features->has_avx512 || e->features->has_neon) && is_long ? 8 : 4;
+  bool has_many = e->features->has_avx512 || e->features->has_neon;
+  int64_t rows = loop->extents[0];
+  if (rows < 4)
+    return (int)rows;
+  return has_many && rows >= (loop->mode == HL_MODE_PARALLEL ? 64 : 8) ? 8 : 4;
 }
 
 static int wanted_jam(hl_emitter *e, const hl_loop *loop)

@@ -101,6 +101,25 @@ int hl_emit_registers(const hl_emitter *e, const hl_block *block)
   return e->jam > 1 ? 2 : 4;
 }
 
+static bool has_dot(const hl_block *block)
+{
+  for (const hl_node *node = block->first; node; node = node->next)
+    if (node->op == HL_LOOP_REDUCE && node->loop->combiners[0].order == HL_ORDER_DOT)
+      return true;
+  return false;
+}
+
+/* Of the accumulators of a product, 16 where there are 32 registers; what it loads of its columns
+ * comes in lines of memory as long as possible. */
+static int registers_of(const hl_emitter *e, const hl_loop *loop)
+{
+  bool has_many = e->features->has_avx512 || e->features->has_neon;
+  int rows = e->jam > 2 ? 4 : e->jam;
+  if (e->jam > 4 || hl_emit_is_heavy(e, &loop->body) || !has_dot(&loop->body))
+    return hl_emit_registers(e, &loop->body);
+  return (has_many ? 16 : 8) / rows;
+}
+
 static int choose_width(hl_emitter *e, const hl_loop *loop)
 {
   if (e->options->opt_level < 2 || e->target->vector_bytes == 0 || e->width > 1)
@@ -108,7 +127,7 @@ static int choose_width(hl_emitter *e, const hl_loop *loop)
   hl_emit_variance(e, loop, HL_VARIES_BY_LANE);
   if (hl_emit_control_varies(e, &loop->body, HL_VARIES_BY_LANE, false))
     return 1;
-  int bytes = hl_emit_registers(e, &loop->body) * e->target->vector_bytes;
+  int bytes = registers_of(e, loop) * e->target->vector_bytes;
   int width = bytes / hl_emit_widest(e, &loop->body);
   if (e->jam > 1 && hl_emit_has_tile(e, loop))
     width = e->jam;

@@ -84,6 +84,21 @@ void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel)
   choose(&r);
 }
 
+/* Pieces of lines of a large array, the next one far behind: the processor does not see where they
+ * go on. */
+void hl_emit_plan_line_prefetch(hl_emitter *e, const hl_loop *reduce, bool does)
+{
+  enum { AHEAD = 8, FAR_BYTES = 512 };
+  const hl_node *inner = reduce->vars[reduce->var_count - 1];
+  for (const hl_node *n = reduce->body.first; n; n = n->next) {
+    if (n->op != HL_LOOP_LOAD || n->operand_count || n->access->param->direction != HL_PARAM_IN)
+      continue;
+    int64_t stride = stride_of(n->access, inner), bytes = hl_type_bytes(n->access->param->type);
+    if (stride * bytes >= FAR_BYTES && n->access->param->count * bytes >= LARGE_BYTES)
+      e->prefetch[n->id] = does ? AHEAD * stride : 0;
+  }
+}
+
 void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes)
 {
   LLVMTypeRef type = e->l.ptr;

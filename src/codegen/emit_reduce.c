@@ -446,6 +446,13 @@ static bool unrolls(hl_emitter *e, const hl_loop *loop)
   return hl_nest_unrolls(e, loop, has_row(loop) ? 32 : 8);
 }
 
+/* A row times columns waits for memory. */
+static bool waits_for_memory(const hl_emitter *e, const hl_loop *loop)
+{
+  return e->options->opt_level >= 2 && e->width > 1 && e->jam == 1 && !e->mask &&
+         loop->combiners[0].order == HL_ORDER_DOT;
+}
+
 void hl_emit_reduce(hl_emitter *e, const hl_node *node)
 {
   const hl_loop *loop = node->loop;
@@ -456,6 +463,9 @@ void hl_emit_reduce(hl_emitter *e, const hl_node *node)
   n.tile = e->width > 1 && !e->mask ? hl_emit_reduce_tile(e, loop, e->lane_var) : 0;
   n.tile = n.tile == e->width ? n.tile : 0;
   start_reduce(&n);
+  if (waits_for_memory(e, loop))
+    hl_emit_plan_line_prefetch(e, loop, true);
   hl_nest_emit(&n);
+  hl_emit_plan_line_prefetch(e, loop, false);
   finish_reduce(&n, node);
 }
