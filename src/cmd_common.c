@@ -3,11 +3,19 @@
 #include "command.h"
 
 #include "ir/print.h"
+#include "times.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* What the hooks of a session know; lives in its arena. */
+typedef struct hooks {
+  const hl_options *options;
+  hl_times times;
+} hooks;
 
 int hl_complain(int status, const char *format, ...)
 {
@@ -31,7 +39,7 @@ static bool same_pass(const char *a, const char *b)
 
 static void dump_after(void *user, const char *pass, const hl_module *module)
 {
-  const hl_options *options = user;
+  const hl_options *options = ((const hooks *)user)->options;
   if (!options->dump_after ||
       (strcmp(options->dump_after, "all") != 0 && !same_pass(options->dump_after, pass)))
     return;
@@ -43,10 +51,12 @@ static void dump_after(void *user, const char *pass, const hl_module *module)
   hl_arena_free(text.arena);
 }
 
-static void show_time(void *user, const char *step, double seconds)
+static void on_time(void *user, const char *step, double seconds)
 {
-  (void)user;
-  fprintf(stderr, "%10.3f ms  %s\n", 1e3 * seconds, step);
+  hooks *h = user;
+  hl_times_add(&h->times, step, seconds);
+  if (h->options->time_passes)
+    fprintf(stderr, "%10.3f ms  %s\n", 1e3 * seconds, step);
 }
 
 void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
@@ -63,9 +73,11 @@ void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
                           .verify_each = options->verify_each,
                           .name = options->name,
                           .after_pass = options->dump_after ? dump_after : NULL,
-                          .timing = options->time_passes ? show_time : NULL,
-                          .user = (void *)options};
+                          .timing = options->time_passes || options->stats ? on_time : NULL};
   hl_session_open(s, guard, &o);
+  hooks *h = HL_NEW(s->arena, hooks);
+  h->options = options;
+  s->options.user = h;
   const char *error;
   if (options->disabled) /* main has read the list before */
     hl_command_disabled(s->arena, options->disabled, s->options.disabled_passes, &error);
@@ -90,6 +102,40 @@ static int fault_status(const hl_session *s)
   }
 }
 
+/* ---- --stats ---- */
+
+static void print_buffers(const hl_program *program)
+{
+  static const char *const kinds[] = {"arguments", "results", "constants", "temporaries"};
+  for (int kind = HL_BUFFER_ARGUMENT; kind <= HL_BUFFER_TEMP; kind++) {
+    long long count = 0, bytes = 0;
+    for (int i = 0; i < program->buffer_count; i++)
+      if ((int)program->buffers[i]->kind == kind) {
+        count++;
+        bytes += program->buffers[i]->bytes;
+      }
+    if (count)
+      fprintf(stderr, "%10lld bytes  in %lld %s\n", bytes, count, kinds[kind]);
+  }
+}
+
+/* The pool of threads asks for no memory of arenas: what the process had at most is what it took. */
+static void print_stats(const hl_session *s)
+{
+  const hooks *h = s->options.user;
+  struct rusage usage;
+  for (hl_stage_id i = 0; i < HL_TIME_COUNT; i++)
+    if (h->times.seconds[i] > 0)
+      fprintf(stderr, "%10.3f ms  %s\n", 1e3 * h->times.seconds[i], hl_times_name(i));
+  fprintf(stderr, "%10.3f ms  all stages\n", 1e3 * hl_times_total(&h->times));
+  if (s->program) {
+    print_buffers(s->program);
+    fprintf(stderr, "%10lld bytes  workspace\n", (long long)s->program->workspace_bytes);
+  }
+  if (getrusage(RUSAGE_SELF, &usage) == 0)
+    fprintf(stderr, "%10ld KiB    peak memory of the process\n", usage.ru_maxrss);
+}
+
 int hl_command_close(hl_session *s, const hl_options *options)
 {
   if (s->diag.first) {
@@ -98,6 +144,8 @@ int hl_command_close(hl_session *s, const hl_options *options)
     fputs(hl_str_text(&text), stderr);
   }
   int status = fault_status(s);
+  if (options->stats)
+    print_stats(s);
   hl_session_close(s);
   return status;
 }

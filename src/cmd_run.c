@@ -2,16 +2,12 @@
  * with the evaluator. */
 #include "command.h"
 
-#include "calls.h"
 #include "check_call.h"
+#include "runner.h"
 
 #include "codegen/interface.h"
-#include "codegen/jit.h"
 #include "ir/eval.h"
-#include "npz.h"
 
-#include "runtime/arguments.h"
-#include "runtime/hlo_runtime.h"
 #include "runtime/print.h"
 #include "runtime/values.h"
 
@@ -19,128 +15,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* What a run holds outside of arenas; freed in any case. */
-typedef struct run {
-  const hl_options *options;
-  hl_session *session;
-  hlo_exe_array *params, *results;
-  int param_count, result_count;
-  hl_arguments arguments;
-  void **result_data;
-  void *workspace;
-  hl_calls calls;
-  hl_jit *jit;
-  hl_jit_module *code;
-} run;
-
-static hlo_exe_array *describe(hl_arena *arena, const hl_member *members, int count)
-{
-  hlo_exe_array *arrays = HL_ARRAY(arena, count + 1, hlo_exe_array);
-  for (int i = 0; i < count; i++) {
-    const hl_shape *shape = members[i].port->shape;
-    arrays[i] = (hlo_exe_array){.name = members[i].name,
-                                .hlo_name = members[i].hlo_name,
-                                .type = hl_type_name(shape->element_type),
-                                .rank = shape->rank,
-                                .dims = shape->dimensions,
-                                .bytes = (uint64_t)members[i].bytes};
-  }
-  return arrays;
-}
-
-static void describe_all(run *r)
-{
-  hl_arena *arena = r->session->arena;
-  hl_interface members = hl_interface_of(arena, r->session->program);
-  r->params = describe(arena, members.arguments, members.argument_count);
-  r->results = describe(arena, members.results, members.result_count);
-  r->param_count = members.argument_count;
-  r->result_count = members.result_count;
-}
-
-static bool load_arguments(run *r)
-{
-  const hl_options *o = r->options;
-  hl_argument_source source = {.params = r->params,
-                               .param_count = r->param_count,
-                               .paths = o->inputs + 1,
-                               .path_count = o->input_count - 1,
-                               .is_random = o->is_random,
-                               .seed = o->seed,
-                               .inflate = hl_npz_inflate};
-  hl_io_error e;
-  return hl_arguments_load(&source, &r->arguments, &e) ||
-         hl_session_input_fault(r->session, "%s", e.text);
-}
-
-static bool allocate(run *r)
-{
-  hl_io_error e;
-  r->result_data = calloc((size_t)r->result_count + 1, sizeof *r->result_data);
-  bool ok = r->result_data || hl_io_fail(&e, "out of memory");
-  for (int i = 0; ok && i < r->result_count; i++) {
-    r->result_data[i] = hl_io_alloc(r->results[i].bytes, &e);
-    ok = r->result_data[i] != NULL;
-  }
-  if (ok)
-    r->workspace = hl_io_alloc((size_t)r->session->program->workspace_bytes, &e);
-  return (ok && r->workspace) || hl_session_input_fault(r->session, "%s", e.text);
-}
-
-static bool internal_fault(run *r, const char *text)
-{
-  r->session->fault = HL_FAULT_INTERNAL;
-  r->session->text = text;
-  return false;
-}
-
-static bool link_code(run *r)
-{
-  hl_session *s = r->session;
-  const char *error = NULL;
-  hl_code code = {0};
-  if (!hl_session_emit(s, HL_CODE_OBJECT, &code))
-    return false;
-  r->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
-  if (r->jit)
-    r->code = hl_jit_load_with(r->jit, s->arena, code.data, code.size, s->symbol,
-                               r->calls.symbols, r->calls.symbol_count, &error);
-  free(code.data);
-  return r->code || internal_fault(r, error);
-}
-
-static double seconds(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Calls the function; more than once, it reports the fastest and the mean time. */
-static bool call(run *r)
+static bool call(hl_runner *r)
 {
-  hl_jit_entry *entry = hl_jit_module_entry(r->code);
-  double least = 0, begin = seconds();
+  double least = 0, begin = hl_seconds();
   int64_t repeat = r->options->repeat;
   for (int64_t i = 0; i < repeat; i++) {
-    double start = seconds();
-    int status = entry(r->arguments.data, r->result_data, r->workspace);
-    double time = seconds() - start;
+    double start = hl_seconds();
+    if (!hl_runner_call(r))
+      return false;
+    double time = hl_seconds() - start;
     least = i == 0 || time < least ? time : least;
-    if (status == 2)
-      return hl_session_input_fault(r->session, "a custom call failed");
-    if (status != 0)
-      return internal_fault(r, "the function refused its workspace");
   }
   if (repeat > 1)
     fprintf(stderr, "%" PRId64 " runs: fastest %.6g ms, mean %.6g ms\n", repeat, 1e3 * least,
-            1e3 * (seconds() - begin) / (double)repeat);
+            1e3 * (hl_seconds() - begin) / (double)repeat);
   return true;
 }
 
-static bool deliver(run *r)
+static bool deliver(hl_runner *r)
 {
   hl_results results = {r->results, r->result_count, r->result_data};
   hl_io_error e;
@@ -166,7 +60,7 @@ static const hl_literal *argument_literal(hl_arena *arena, const hl_port *port, 
   return literal;
 }
 
-static bool differs(run *r, int result, const hl_literal *want)
+static bool differs(hl_runner *r, int result, const hl_literal *want)
 {
   const hlo_exe_array *array = &r->results[result];
   const hl_value_type *type = hl_value_type_find(array->type);
@@ -179,7 +73,7 @@ static bool differs(run *r, int result, const hl_literal *want)
   char have_text[HL_VALUE_TEXT], want_text[HL_VALUE_TEXT];
   hl_value_format(type, have + at, have_text);
   hl_value_format(type, expected + at, want_text);
-  return !internal_fault(
+  return !hl_runner_internal_fault(
       r, hl_arena_printf(r->session->arena,
                          "--check: %s differs from the reference evaluator, first at "
                          "element %zu: %s, expected %s",
@@ -187,7 +81,7 @@ static bool differs(run *r, int result, const hl_literal *want)
 }
 
 /* A fresh copy of the module, because the passes have changed the other. */
-static bool evaluate(run *r, hl_session *fresh, hl_guard *guard)
+static bool evaluate(hl_runner *r, hl_session *fresh, hl_guard *guard)
 {
   hl_session *s = r->session;
   const hl_literal **args = HL_ARRAY(fresh->arena, r->param_count + 1, const hl_literal *);
@@ -207,7 +101,7 @@ static bool evaluate(run *r, hl_session *fresh, hl_guard *guard)
   return true;
 }
 
-static bool check(run *r, hl_guard *guard)
+static bool check(hl_runner *r, hl_guard *guard)
 {
   hl_session fresh;
   hl_session_options options = {.dialect_xla = false};
@@ -222,7 +116,7 @@ static bool check(run *r, hl_guard *guard)
 /* ---- the command ---- */
 
 /* A form of -o that cannot hold so many results. */
-static bool fits_output(run *r)
+static bool fits_output(hl_runner *r)
 {
   hl_io_error e;
   const char *output = r->options->output;
@@ -233,29 +127,17 @@ static bool fits_output(run *r)
   return false;
 }
 
-static bool run_module(run *r, hl_guard *guard)
+static bool load_arguments(hl_runner *r)
 {
-  hl_session *s = r->session;
-  if (!hl_command_load(s, r->options, r->options->inputs[0]) || !hl_session_build(s))
-    return false;
-  hl_call_sources sources = {.libraries = r->options->call_libraries};
-  if (!hl_calls_find(s, &sources, &r->calls))
-    return false;
-  describe_all(r);
-  return fits_output(r) && load_arguments(r) && allocate(r) && link_code(r) && call(r) &&
-         (!r->options->check || check(r, guard)) && deliver(r);
+  hl_argument_source source = hl_runner_source(r);
+  return hl_runner_load_arguments(r, &source);
 }
 
-static void release(run *r)
+static bool run_module(hl_runner *r, hl_guard *guard)
 {
-  hl_jit_unload(r->code);
-  hl_jit_free(r->jit);
-  hl_calls_close(&r->calls);
-  hl_arguments_free(&r->arguments);
-  for (int i = 0; r->result_data && i < r->result_count; i++)
-    free(r->result_data[i]);
-  free(r->result_data);
-  free(r->workspace);
+  return hl_command_load(r->session, r->options, r->options->inputs[0]) && hl_runner_build(r) &&
+         fits_output(r) && load_arguments(r) && hl_runner_link(r) && call(r) &&
+         (!r->options->check || check(r, guard)) && deliver(r);
 }
 
 int hl_command_run(const hl_options *options, hl_arena *arena, hl_guard *guard)
@@ -268,9 +150,9 @@ int hl_command_run(const hl_options *options, hl_arena *arena, hl_guard *guard)
   if (options->output && hl_result_form_of(options->output, 1, &e) == HL_RESULTS_BAD)
     return hl_complain(HL_EXIT_USAGE, "%s", e.text);
   hl_session s;
-  run r = {.options = options, .session = &s};
+  hl_runner r = {.options = options, .session = &s};
   hl_command_open(&s, options, guard);
   run_module(&r, guard);
-  release(&r);
+  hl_runner_free(&r);
   return hl_command_close(&s, options);
 }

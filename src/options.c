@@ -24,7 +24,9 @@ enum {
   OPS = HL_COMMAND_OPS,
   SHAPES = HL_COMMAND_SHAPES,
   EXPLAIN = HL_COMMAND_EXPLAIN,
-  CODE = COMPILE | RUN | EXPLAIN,
+  BENCH = HL_COMMAND_BENCH,
+  CALL = RUN | BENCH,
+  CODE = COMPILE | CALL | EXPLAIN,
   TEXT = CHECK | FMT | OPT | CODE
 };
 
@@ -246,6 +248,18 @@ static bool set_peak(hl_options *o, const char *value)
   return read_rate(value, &o->peak);
 }
 
+static bool set_per_kernel(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->per_kernel = true;
+}
+
+static bool set_stats(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->stats = true;
+}
+
 static bool set_random(hl_options *o, const char *value)
 {
   int64_t number;
@@ -316,26 +330,29 @@ static const option options_table[] = {
     {"--disable-passes", "A,B", OPT | CODE, set_disabled,
      "leave these out; no bit of a result may change"},
     {"--verify-each", NULL, OPT | CODE, set_verify_each, "verify the module after each pass"},
-    {"--dump-after", "PASS", OPT | CODE, set_dump_after,
+    {"--dump-after", "PASS", OPT | (CODE & ~BENCH), set_dump_after,
      "print the module after this pass to standard error; all: after each"},
-    {"--time-passes", NULL, OPT | CODE, set_time_passes,
+    {"--time-passes", NULL, OPT | (CODE & ~BENCH), set_time_passes,
      "say on standard error what took how long"},
+    {"--stats", NULL, CODE & ~BENCH, set_stats,
+     "say on standard error how long each stage took, and how much memory"},
     {"--linker", "PATH", COMPILE, set_linker, "the ld that links shared libraries (default: ld)"},
     {"--cc", "PATH", COMPILE, set_cc, "the C compiler that links executables (default: cc)"},
     {"-i", NULL, FMT, set_in_place, "write each file in place"},
     {"--explicit", NULL, FMT, set_explicit, "write every implicit broadcast out"},
     {"--markdown", NULL, OPS, set_markdown, "the tables of ops and rules as a page: docs/ops.md"},
     {"--kernel", "N", EXPLAIN, set_kernel, "only the kernel of step N"},
-    {"--json", NULL, EXPLAIN, set_json, "one JSON object in place of the page"},
+    {"--json", NULL, EXPLAIN | BENCH, set_json, "one JSON object in place of the page"},
     {"--bandwidth", "GB/s", EXPLAIN, set_bandwidth,
      "what memory yields (default: measured, where the code is for this machine)"},
     {"--peak", "GFLOP/s", EXPLAIN, set_peak,
      "what its processors compute in f32 (default: from their clock, vectors and number)"},
-    {"--random", "SEED", RUN, set_random, "make the arguments from this seed"},
+    {"--random", "SEED", CALL, set_random, "make the arguments from this seed"},
+    {"--per-kernel", NULL, BENCH, set_per_kernel, "time, bytes and operations of each kernel"},
     {"--check", NULL, RUN, set_check,
      "compare the results with the reference evaluator, bit by bit"},
-    {"--repeat", "N", RUN, set_repeat, "call so often and print the times"},
-    {"--custom-calls", "A.so,B.so", RUN, set_call_libraries,
+    {"--repeat", "N", CALL, set_repeat, "call so often and print the times; bench: take so many samples"},
+    {"--custom-calls", "A.so,B.so", CALL, set_call_libraries,
      "shared libraries with the functions of custom calls: hlo_custom_TARGET"},
     {"--dialect", "xla", TEXT, set_dialect, "refuse what XLA does not read: implicit broadcasts"},
     {"--diagnostics", "json", TEXT, set_diagnostics, "messages as JSON"},
@@ -418,10 +435,10 @@ static hl_options defaults(hl_command_id command)
                       .emit = command == HL_COMMAND_OPT ? HL_EMIT_HLO : HL_EMIT_OBJ,
                       .opt_level = 2,
                       .color = -1,
-                      .repeat = 1,
+                      .repeat = command != HL_COMMAND_BENCH,
                       .linker = "ld",
                       .cc = "cc",
-                      .cpu = command == HL_COMMAND_RUN || command == HL_COMMAND_EXPLAIN ? "native" : NULL};
+                      .cpu = (int)command & (CALL | EXPLAIN) ? "native" : NULL};
 }
 
 bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *const *words,

@@ -17,7 +17,8 @@ typedef enum hl_command_id {
   HL_COMMAND_OPS = 1 << 5,
   HL_COMMAND_SHAPES = 1 << 6,
   HL_COMMAND_LSP = 1 << 7,
-  HL_COMMAND_EXPLAIN = 1 << 8
+  HL_COMMAND_EXPLAIN = 1 << 8,
+  HL_COMMAND_BENCH = 1 << 9
 } hl_command_id;
 
 typedef enum hl_emit {
@@ -54,15 +55,17 @@ typedef struct hl_options {
   bool verify_each;
   const char *dump_after;
   bool time_passes;
+  bool stats;
   bool in_place, is_explicit; /* fmt */
   bool is_markdown;           /* ops */
-  bool is_json;               /* explain */
+  bool is_json;               /* explain, bench */
   int64_t kernel;             /* explain: 0: all */
   double bandwidth, peak;     /* explain: GB/s and GFLOP/s; 0: measured */
   bool is_random;             /* run */
   uint64_t seed;
   bool check;
-  int64_t repeat;
+  int64_t repeat;    /* 0: bench chooses */
+  bool per_kernel;   /* bench */
   const char *call_libraries; /* --custom-calls */
   const char *linker, *cc;
 } hl_options;

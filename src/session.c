@@ -259,13 +259,13 @@ bool hl_session_build(hl_session *s)
 
 bool hl_session_emit(hl_session *s, hl_code_kind kind, hl_code *code)
 {
-  double start = now();
   const char *error = NULL;
   hl_codegen_options options = s->options.code;
   options.symbol = s->symbol;
   options.signature = hl_signature(s->arena, s->program);
   options.threads = s->program->max_workers > 1;
+  options.timing = s->options.timing;
+  options.timing_user = s->options.user;
   bool ok = hl_codegen_program(s->arena, s->program, &options, kind, code, &error);
-  tell_time(s, "emit", start);
   return ok || fail(s, HL_FAULT_INTERNAL, error);
 }

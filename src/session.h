@@ -28,8 +28,8 @@ typedef struct hl_session_options {
   bool verify_each;
   bool disabled_passes[HL_PASS_COUNT]; /* of those that code can do without */
   const char *name;                    /* C name; NULL: from the source's name */
-  /* Hooks for dumps and times; NULL. Steps that are no passes are named "parse", "verify", "lower"
-   * and "emit". */
+  /* Hooks for dumps and times; NULL. Steps that are no passes are named "parse", "verify", "lower",
+   * "llvm-ir", "llvm-passes" and "llvm-codegen". */
   void (*after_pass)(void *user, const char *pass, const hl_module *module);
   void (*timing)(void *user, const char *step, double seconds);
   void *user;

@@ -29,7 +29,23 @@ typedef struct hl_codegen_options {
   bool threads;          /* parallel loops go through hlo_parallel_for where it is linked */
   const char *symbol;    /* name of the entry: a C identifier */
   const char *signature; /* text of NAME_signature; NULL: empty */
+  bool profile; /* the code calls the hl_profile_hook behind its workspace; hl_profile_offset */
+  /* Called after each stage: "llvm-ir", "llvm-passes", "llvm-codegen"; NULL. */
+  void (*timing)(void *user, const char *stage, double seconds);
+  void *timing_user;
 } hl_codegen_options;
+
+/* What profiled code calls before and after each kernel, copy and call: the workspace goes on with one. */
+typedef struct hl_profile_hook {
+  void (*mark)(void *context, int64_t step, int64_t is_end); /* `step`: its number */
+  void *context;
+} hl_profile_hook;
+
+/* Where the hook of profiled code stands, from the start of the workspace. */
+static inline int64_t hl_profile_offset(const hl_program *program)
+{
+  return (program->workspace_bytes + 63) / 64 * 64;
+}
 
 typedef enum hl_target_family {
   HL_FAMILY_X86_64,

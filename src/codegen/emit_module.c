@@ -299,10 +299,28 @@ static void emit_call(run_function *r, const hl_step *step)
   hl_llvm_at(&e->l, branch.otherwise);
 }
 
+/* Tells the hook that a step begins or ends. */
+static void emit_mark(run_function *r, const hl_step *step, bool is_end)
+{
+  const hl_llvm *l = &r->e->l;
+  bool is_timed = step->kind == HL_STEP_KERNEL || step->kind == HL_STEP_COPY || step->kind == HL_STEP_CALL;
+  if (!r->e->options->profile || !is_timed)
+    return;
+  LLVMTypeRef type = LLVMFunctionType(l->nothing, (LLVMTypeRef[]){l->ptr, l->i64, l->i64}, 3, 0);
+  LLVMValueRef hook = hl_llvm_gep(l, l->i8, LLVMGetParam(r->function, 2),
+                                  hl_llvm_i64(l, hl_profile_offset(r->e->program)));
+  LLVMValueRef mark = LLVMBuildLoad2(l->builder, l->ptr, hook, "");
+  LLVMValueRef context =
+      LLVMBuildLoad2(l->builder, l->ptr, hl_llvm_gep(l, l->ptr, hook, hl_llvm_i64(l, 1)), "");
+  LLVMValueRef args[3] = {context, hl_llvm_i64(l, step->number), hl_llvm_i64(l, is_end)};
+  LLVMBuildCall2(l->builder, type, mark, args, 3, "");
+}
+
 /* Nesting is that of the text's whiles and conditionals. */
 static void emit_steps(run_function *r, const hl_steps *steps)
 {
   for (const hl_step *step = steps->first; step; step = step->next) {
+    emit_mark(r, step, false);
     switch (step->kind) {
     case HL_STEP_KERNEL:
       emit_kernel_call(r, step);
@@ -320,6 +338,7 @@ static void emit_steps(run_function *r, const hl_steps *steps)
       emit_call(r, step);
       break;
     }
+    emit_mark(r, step, true);
   }
 }
 

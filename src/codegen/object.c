@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/ErrorHandling.h>
@@ -22,6 +23,22 @@ static const char *const pipelines[4] = {
     "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,"
     "instcombine<no-verify-fixpoint>,simplifycfg)",
 };
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Tells what a stage took that began at *start; the next begins now. */
+static void tell_time(const hl_emitter *e, const char *stage, double *start)
+{
+  double end = now();
+  if (e->options->timing)
+    e->options->timing(e->options->timing_user, stage, end - *start);
+  *start = end;
+}
 
 static bool fail(hl_emitter *e, const char **error, const char *what, const char *why)
 {
@@ -106,16 +123,17 @@ static bool write_ir(hl_emitter *e, hl_code *code, const char **error)
 
 bool hl_object_write(hl_emitter *e, hl_code_kind kind, hl_code *code, const char **error)
 {
+  double start = now();
   if (!verify(e, error) || !optimise(e, error))
     return false;
-  switch (kind) {
-  case HL_CODE_LLVM_IR:
+  tell_time(e, "llvm-passes", &start);
+  if (kind == HL_CODE_LLVM_IR)
     return write_ir(e, code, error);
-  case HL_CODE_BITCODE:
+  if (kind == HL_CODE_BITCODE)
     return take_buffer(e, code, LLVMWriteBitcodeToMemoryBuffer(e->l.module), error);
-  default:
-    return write_machine_code(e, kind == HL_CODE_ASSEMBLY, code, error);
-  }
+  bool ok = write_machine_code(e, kind == HL_CODE_ASSEMBLY, code, error);
+  tell_time(e, "llvm-codegen", &start);
+  return ok;
 }
 
 static LLVMFastMathFlags fast_flags(const hl_codegen_options *options)
@@ -157,6 +175,7 @@ static bool emit(session *s, const hl_program *program, const hl_codegen_options
                  hl_code_kind kind, hl_code *code, const char **error)
 {
   hl_emitter *e = &s->emitter;
+  double begin = now();
   hl_target_info *info = HL_NEW(s->arena, hl_target_info);
   hl_features *features = HL_NEW(s->arena, hl_features);
   e->arena = s->arena;
@@ -171,6 +190,7 @@ static bool emit(session *s, const hl_program *program, const hl_codegen_options
     return false;
   hl_emit_program(e);
   hl_emit_soft_functions(e);
+  tell_time(e, "llvm-ir", &begin);
   return hl_object_write(e, kind, code, error);
 }
 
