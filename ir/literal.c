@@ -89,7 +89,7 @@ static uint64_t round_whole(double x)
   return whole + (rest > 0.5 || (rest == 0.5 && whole % 2));
 }
 
-/* Powers of two without sign or zero; half way goes up, as ml_dtypes has it. What lies below all values is NaN, as zero is. */
+/* Powers of two without sign or zero; half way goes up, and what lies below all values becomes the least, as ml_dtypes has it. */
 static uint64_t encode_power(const float_format *f, double value)
 {
   int exponent;
@@ -97,7 +97,9 @@ static uint64_t encode_power(const float_format *f, double value)
     return f->nan_bits;
   double fraction = frexp(value, &exponent); /* in [0.5, 1) */
   int bits = exponent - 1 + f->bias + (fraction >= 0.75);
-  return bits < 0 || bits > (int)f->max_bits ? f->nan_bits : (uint64_t)bits;
+  if (bits < 0)
+    return 0;
+  return bits > (int)f->max_bits ? f->nan_bits : (uint64_t)bits;
 }
 
 /* The bits without sign of a magnitude: they grow by one from each value to the next, so a carry out of the mantissa is right. */

@@ -129,7 +129,7 @@ static LLVMValueRef decode(hl_emitter *e, hl_element_type type, LLVMValueRef x)
   return hl_llvm_call1(&e->l, "llvm.arithmetic.fence", wide);
 }
 
-/* Half way goes up; what lies below all values, and zero, is NaN. */
+/* Half way goes up; what lies below all values becomes the least of them, but zero is NaN. */
 static LLVMValueRef encode_e8m0(hl_emitter *e, LLVMValueRef bits)
 {
   LLVMBuilderRef b = e->l.builder;
@@ -137,7 +137,7 @@ static LLVMValueRef encode_e8m0(hl_emitter *e, LLVMValueRef bits)
   LLVMValueRef rounded = LLVMBuildAdd(b, bits, int_of(e, bits, 0x400000), "");
   LLVMValueRef normal = LLVMBuildLShr(b, rounded, int_of(e, bits, 23), "");
   LLVMValueRef low = choose(e, LLVMIntUGE, bits, 0x600000, int_of(e, bits, 1), int_of(e, bits, 0));
-  low = choose(e, LLVMIntULT, bits, 0x300000, nan, low);
+  low = choose(e, LLVMIntEQ, bits, 0, nan, low);
   LLVMValueRef value = choose(e, LLVMIntULT, bits, 0x800000, low, normal);
   return choose(e, LLVMIntUGE, bits, 0x7f800000, nan, value);
 }
