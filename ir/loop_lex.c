@@ -284,7 +284,7 @@ static bool int_bits(hl_loop_parser *p, const spelling *s, hl_element_type type,
 {
   int width = hl_type_bits(type);
   bool is_signed = hl_type_class_of(type) == HL_CLASS_SIGNED;
-  uint64_t top = UINT64_MAX >> (64 - width + (is_signed ? 1 : 0));
+  uint64_t half = UINT64_C(1) << (width - 1), top = is_signed ? half - 1 : half - 1 + half;
   if (!s->is_whole)
     return hl_parse_fail(p, "%s has whole numbers only", hl_type_name(type));
   errno = 0;
