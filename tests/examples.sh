@@ -113,9 +113,9 @@ block() {
     /^[^ ]/ { inside = 0 }
     inside && wanted { sub(/^    /, ""); print }' "$source/README.md"
 }
-# What the block says that its first line, a command, prints.
+# What the block says that its first line, a command, prints; dots stand for what it leaves out.
 printed() {
-  block "\$ $1" | sed 1d
+  block "\$ $1" | sed -e 1d -e '/^\.\.\.$/d'
 }
 tour() {
   rm -rf tour && mkdir tour && cd tour || return 1
