@@ -44,16 +44,22 @@ typedef struct place {
   const char *where;
 } place;
 
+static const char *what_of(const hl_argument_source *s)
+{
+  return s->what ? s->what : "parameter";
+}
+
 static bool check_array(const place *p, const hl_npy *a, hl_io_error *e)
 {
   char have[SHAPE_TEXT], want[SHAPE_TEXT];
   const hlo_exe_array *param = &p->source->params[p->index];
   const hl_value_type *type = hl_value_type_find(param->type);
   if (!type)
-    return hl_io_fail(e, "parameter %d has type %s, which no file can hold", p->index, param->type);
+    return hl_io_fail(e, "%s %d has type %s, which no file can hold", what_of(p->source), p->index,
+                      param->type);
   if (!hl_value_accepts(type, a) || !has_shape(a, param))
-    return hl_io_fail(e, "%.*s: holds NumPy %s, but parameter %d, %.60s, is %s", PATH_TEXT,
-                      p->where, npy_text(a, have, sizeof have), p->index, param->name,
+    return hl_io_fail(e, "%.*s: holds NumPy %s, but %s %d, %.60s, is %s", PATH_TEXT, p->where,
+                      npy_text(a, have, sizeof have), what_of(p->source), p->index, param->name,
                       hl_array_shape_text(param, want, sizeof want));
   int64_t unfit = hl_value_find_unfit(type, a->data, a->bytes / (size_t)a->item_bytes);
   return unfit < 0 || hl_io_fail(e, "%.*s: value %lld does not fit into %s", PATH_TEXT, p->where,
@@ -100,8 +106,8 @@ static bool load_archive(const hl_argument_source *s, hl_npy *arrays, hl_io_erro
 static bool load_files(const hl_argument_source *s, hl_npy *arrays, hl_io_error *e)
 {
   if (s->path_count != s->param_count)
-    return hl_io_fail(e, "the module takes %d argument%s, not %d", s->param_count,
-                      s->param_count == 1 ? "" : "s", s->path_count);
+    return hl_io_fail(e, "the module %s %d %s%s, not %d", s->what ? "has" : "takes", s->param_count,
+                      s->what ? s->what : "argument", s->param_count == 1 ? "" : "s", s->path_count);
   for (int i = 0; i < s->param_count; i++) {
     place p = {s, i, s->paths[i]};
     if (!hl_npy_load(s->paths[i], &arrays[i], e) || !check_array(&p, &arrays[i], e))

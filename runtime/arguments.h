@@ -11,6 +11,7 @@
 typedef struct hl_argument_source {
   const hlo_exe_array *params;
   int param_count;
+  const char *what; /* for messages: "result"; NULL: "parameter" */
   const char *const *paths;
   int path_count;
   bool is_random; /* parameter p gets the values of seed + p */

@@ -3,7 +3,8 @@
 #include "command.h"
 
 #include "check_call.h"
-#include "runner.h"
+#include "inputs.h"
+#include "profile.h"
 
 #include "codegen/interface.h"
 #include "ir/eval.h"
@@ -127,26 +128,47 @@ static bool fits_output(hl_runner *r)
   return false;
 }
 
-static bool load_arguments(hl_runner *r)
+static bool print_profile(hl_runner *r)
 {
-  hl_argument_source source = hl_runner_source(r);
-  return hl_runner_load_arguments(r, &source);
+  hl_str text = {.arena = r->session->arena};
+  hl_profile_table table = hl_profile_collect(r, r->options->repeat);
+  hl_profile_print(r->session, &table, &text);
+  fputs(hl_str_text(&text), stderr);
+  return true;
 }
 
+/* What is printed comes before what is compared: the report then stands at the end. */
 static bool run_module(hl_runner *r, hl_guard *guard)
 {
-  return hl_command_load(r->session, r->options, r->options->inputs[0]) && hl_runner_build(r) &&
-         fits_output(r) && load_arguments(r) && hl_runner_link(r) && call(r) &&
-         (!r->options->check || check(r, guard)) && deliver(r);
+  const hl_options *o = r->options;
+  r->session->options.code.profile = o->profile;
+  if (!hl_command_load(r->session, o, o->inputs[0]) || !hl_runner_build(r) || !fits_output(r) ||
+      !hl_inputs_load(r, guard) || !hl_runner_link(r) || !call(r))
+    return false;
+  bool shows = !o->expected || o->output; /* who compares does not want pages of numbers */
+  return (!o->check || check(r, guard)) && (!shows || deliver(r)) &&
+         (!o->profile || print_profile(r)) && (!o->expected || hl_expected_compare(r));
+}
+
+/* NULL, or why the options for arguments do not go together (arena text). */
+static const char *contradiction(hl_arena *arena, const hl_options *o)
+{
+  const char *makes = o->fill ? "--fill" : o->given_count ? "--input" : o->is_random ? "--random" : NULL;
+  if (makes && o->input_count > 1)
+    return hl_arena_printf(arena, "%s makes the arguments: what is '%s'?", makes, o->inputs[1]);
+  if (o->is_random && o->fill && o->fill != HL_FILL_RANDOM)
+    return "--random is --fill=random, with a seed: it does not go with another";
+  if (!o->expected && (o->ulp > 0 || o->atol > 0 || o->rtol > 0))
+    return "--ulp, --atol and --rtol are for --expected";
+  return NULL;
 }
 
 int hl_command_run(const hl_options *options, hl_arena *arena, hl_guard *guard)
 {
-  (void)arena;
   hl_io_error e;
-  if (options->is_random && options->input_count > 1)
-    return hl_complain(HL_EXIT_USAGE, "--random makes the arguments: what is '%s'?",
-                       options->inputs[1]);
+  const char *error = contradiction(arena, options);
+  if (error)
+    return hl_complain(HL_EXIT_USAGE, "%s", error);
   if (options->output && hl_result_form_of(options->output, 1, &e) == HL_RESULTS_BAD)
     return hl_complain(HL_EXIT_USAGE, "%s", e.text);
   hl_session s;

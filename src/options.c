@@ -269,6 +269,58 @@ static bool set_random(hl_options *o, const char *value)
   return ok;
 }
 
+static bool set_input(hl_options *o, const char *value)
+{
+  size_t length = strcspn(value, "=");
+  o->given[o->given_count++] = value;
+  return length > 0 && value[length] == '=' && value[length + 1];
+}
+
+static bool set_fill(hl_options *o, const char *value)
+{
+  static const char *const words[] = {"zeros", "ones", "iota", "random"};
+  for (int i = 0; i < 4; i++)
+    if (!strcmp(value, words[i])) {
+      o->fill = HL_FILL_ZEROS + (hl_fill)i;
+      return true;
+    }
+  return false;
+}
+
+static bool set_expected(hl_options *o, const char *value)
+{
+  o->expected = value;
+  return *value;
+}
+
+static bool read_tolerance(const char *text, double *value)
+{
+  char *end;
+  *value = strtod(text, &end);
+  return *text && !*end && *value >= 0;
+}
+
+static bool set_ulp(hl_options *o, const char *value)
+{
+  return read_tolerance(value, &o->ulp);
+}
+
+static bool set_atol(hl_options *o, const char *value)
+{
+  return read_tolerance(value, &o->atol);
+}
+
+static bool set_rtol(hl_options *o, const char *value)
+{
+  return read_tolerance(value, &o->rtol);
+}
+
+static bool set_profile(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->profile = true;
+}
+
 static bool set_check(hl_options *o, const char *value)
 {
   (void)value;
@@ -349,6 +401,17 @@ static const option options_table[] = {
      "what its processors compute in f32 (default: from their clock, vectors and number)"},
     {"--random", "SEED", CALL, set_random, "make the arguments from this seed"},
     {"--per-kernel", NULL, BENCH, set_per_kernel, "time, bytes and operations of each kernel"},
+    {"--input", "NAME=VALUE", RUN, set_input,
+     "an argument by its parameter's name or number: a literal of HLO, or an .npy"},
+    {"--fill", "WITH", RUN, set_fill,
+     "what arguments get that no --input gives: zeros, ones, iota or random (the values of --random 1)"},
+    {"--expected", "FILE", RUN, set_expected,
+     "compare the results with an .npz, a folder of 0.npy, 1.npy, ..., or .npy files with commas between"},
+    {"--ulp", "N", RUN, set_ulp, "numbers of the type that may lie between result and expectation"},
+    {"--atol", "X", RUN, set_atol, "how far they may be apart"},
+    {"--rtol", "X", RUN, set_rtol, "and by which share of the expectation"},
+    {"--profile", NULL, RUN, set_profile,
+     "say on standard error what each kernel took and moved, and which instructions it computes"},
     {"--check", NULL, RUN, set_check,
      "compare the results with the reference evaluator, bit by bit"},
     {"--repeat", "N", CALL, set_repeat, "call so often and print the times; bench: take so many samples"},
@@ -446,6 +509,7 @@ bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *c
 {
   *options = defaults(command);
   options->inputs = HL_ARRAY(arena, count + 1, const char *);
+  options->given = HL_ARRAY(arena, count + 1, const char *);
   bool only_inputs = false;
   *error = NULL;
   for (int i = 0; i < count && !*error; i++) {

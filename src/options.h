@@ -35,6 +35,14 @@ typedef enum hl_emit {
   HL_EMIT_COUNT
 } hl_emit;
 
+typedef enum hl_fill {
+  HL_FILL_NONE,
+  HL_FILL_ZEROS,
+  HL_FILL_ONES,
+  HL_FILL_IOTA,
+  HL_FILL_RANDOM
+} hl_fill;
+
 typedef struct hl_options {
   hl_command_id command;
   const char **inputs; /* words that are no options, in order */
@@ -63,6 +71,12 @@ typedef struct hl_options {
   double bandwidth, peak;     /* explain: GB/s and GFLOP/s; 0: measured */
   bool is_random;             /* run */
   uint64_t seed;
+  const char **given; /* run: --input, in order */
+  int given_count;
+  hl_fill fill;
+  const char *expected;
+  double ulp, atol, rtol;
+  bool profile;
   bool check;
   int64_t repeat;    /* 0: bench chooses */
   bool per_kernel;   /* bench */
