@@ -13,6 +13,8 @@ hl_element_type hl_contraction_type(const hl_instruction *ins)
   bool is_double = false;
   size_t length;
   const hl_attr *algorithm = hl_attr_find(ins, HL_ATTR_ALGORITHM);
+  if (types[2] == HL_PRED) /* how many are true */
+    return HL_S64;
   if (hl_is_integral(types[2]))
     return types[2];
   for (int i = 0; i < 3; i++)

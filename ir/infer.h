@@ -102,9 +102,9 @@ int hl_window_rank(const hl_instruction *instruction);
 bool hl_window_sizes(hl_infer *infer, const hl_instruction *instruction, const int64_t *sizes,
                      int64_t *out);
 
-/* The element type of a contraction's result: the written one, which must be of the operands' class
- * and, for integers, not narrower; else the operands'. Operands are of one class; float widths may
- * differ. */
+/* The element type of a contraction's result: the written one, which must be of the operands' class,
+ * for integers not narrower, or of a later one of pred, integers, floats and complex; else the
+ * operands'. Operands are of one class; float widths may differ. */
 bool hl_contracted_type(hl_infer *infer, const hl_instruction *instruction, hl_rule rule,
                         hl_element_type *type);
 

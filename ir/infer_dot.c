@@ -1,27 +1,26 @@
 /* infer_dot - dot, ragged-dot and scaled-dot (spec section 8.5).
  *
- *   dot-c1  operands and result are of one class: integers, floats or complex
- *   dot-c2  dimensions are in range
- *   dot-c3  batch and contracting dimensions of one side are distinct
- *   dot-c4  lists of both sides have the same length
- *   dot-c5  paired dimensions have the same size
- *   dot-c6  operand_precision has one entry an operand
+ *   dot-c1  operands are of one class: pred, integers, floats or complex; the result is of that or
+ * a later one dot-c2  dimensions are in range dot-c3  batch and contracting dimensions of one side
+ * are distinct dot-c4  lists of both sides have the same length dot-c5  paired dimensions have the
+ * same size dot-c6  operand_precision has one entry an operand
  */
 #include "infer.h"
 
 #include "limits.h"
 
-/* A kind of number within which widths may differ. */
+/* The classes of numbers in an order in which a result may be of a later one than the operands. */
 static int type_kind(hl_element_type type)
 {
-  return hl_is_integral(type) ? 0 : hl_is_float(type) ? 1 : hl_is_complex(type) ? 2 : 3;
+  return hl_is_integral(type) ? 1 : hl_is_float(type) ? 2 : hl_is_complex(type) ? 3 : 0;
 }
 
 static bool check_result_type(hl_infer *infer, const hl_instruction *ins, hl_rule rule)
 {
   hl_element_type to = ins->shape->element_type, from = hl_operand_shape(ins, 0)->element_type;
-  bool is_good = type_kind(to) == type_kind(from) &&
-                 (!hl_is_integral(to) || hl_type_bits(to) >= hl_type_bits(from));
+  bool is_int = hl_is_integral(to) && hl_is_integral(from);
+  bool is_good = hl_shape_is_array(ins->shape) && type_kind(to) >= type_kind(from) &&
+                 (!is_int || hl_type_bits(to) >= hl_type_bits(from));
   return is_good ||
          hl_error(infer->diag, hl_place_shape(ins), rule, "'%s' of %s and %s cannot yield %s",
                   hl_say_op(ins), hl_say(infer, hl_operand_shape(ins, 0)),
@@ -34,9 +33,10 @@ bool hl_contracted_type(hl_infer *infer, const hl_instruction *ins, hl_rule rule
   hl_element_type lhs = hl_operand_shape(ins, 0)->element_type,
                   rhs = hl_operand_shape(ins, 1)->element_type;
   if (type_kind(lhs) != type_kind(rhs))
-    return hl_error(infer->diag, hl_place_operand(ins, 1), rule,
-                    "operands of '%s' must both be integers, floats or complex; they are %s and %s",
-                    hl_say_op(ins), hl_type_name(lhs), hl_type_name(rhs));
+    return hl_error(
+        infer->diag, hl_place_operand(ins, 1), rule,
+        "operands of '%s' must both be pred, integers, floats or complex; they are %s and %s",
+        hl_say_op(ins), hl_type_name(lhs), hl_type_name(rhs));
   if (ins->shape) {
     *type = ins->shape->element_type;
     return check_result_type(infer, ins, rule);
@@ -212,11 +212,24 @@ static bool check_scale(hl_infer *infer, const hl_instruction *ins, int index)
                              hl_say(infer, x));
 }
 
-const hl_shape *hl_infer_scaled_dot(hl_infer *infer, const hl_instruction *ins)
+/* scaled-dot-c2: floats alone. */
+static bool check_floats(hl_infer *infer, const hl_instruction *ins)
 {
   for (int i = 0; i < 4; i++)
-    if (!hl_check_array(infer, ins, i, HL_RULE_DOT_C1))
-      return NULL;
+    if (!hl_is_float(hl_operand_shape(ins, i)->element_type))
+      return hl_error(infer->diag, hl_place_operand(ins, i), HL_RULE_SCALED_DOT_C2,
+                      "operands of '%s' must be floats; operand %d is %s", hl_say_op(ins), i,
+                      hl_say(infer, hl_operand_shape(ins, i)));
+  return !ins->shape || hl_is_float(ins->shape->element_type) ||
+         hl_error(infer->diag, hl_place_shape(ins), HL_RULE_SCALED_DOT_C2,
+                  "the result of '%s' must be of floats; it is %s", hl_say_op(ins),
+                  hl_say(infer, ins->shape));
+}
+
+const hl_shape *hl_infer_scaled_dot(hl_infer *infer, const hl_instruction *ins)
+{
+  if (!check_floats(infer, ins))
+    return NULL;
   if (!check_scale(infer, ins, 0) || !check_scale(infer, ins, 1))
     return NULL;
   return hl_infer_dot(infer, ins);

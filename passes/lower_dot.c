@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+/* The wider float, or float part; integers are converted to what they meet. */
 static hl_element_type widest(hl_element_type a, hl_element_type b)
 {
-  return hl_type_bits(a) >= hl_type_bits(b) ? a : b;
+  b = hl_component_type(b);
+  return !hl_is_float(b) || hl_type_bits(a) >= hl_type_bits(b) ? a : b;
 }
 
 static bool asks_for_f64(const hl_instruction *ins)
@@ -27,9 +29,9 @@ hl_element_type hl_dot_accumulator(const hl_instruction *ins)
   if (hl_is_integral(type))
     return hl_wide_type(type);
   bool is_f64 = !hl_is_complex(type) && asks_for_f64(ins);
-  type = widest(is_f64 ? HL_F64 : HL_F32, hl_component_type(type));
-  type = widest(type, hl_component_type(ins->operands[0]->shape->element_type));
-  return widest(type, hl_component_type(ins->operands[1]->shape->element_type));
+  type = widest(is_f64 ? HL_F64 : HL_F32, type);
+  type = widest(type, ins->operands[0]->shape->element_type);
+  return widest(type, ins->operands[1]->shape->element_type);
 }
 
 /* --- sides --- */
