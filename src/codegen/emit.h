@@ -13,6 +13,7 @@
 
 #include "codegen.h"
 #include "llvm_util.h"
+#include "parts.h"
 
 enum { HL_MAX_LANES = 256, HL_MAX_JAM = 16 };
 
@@ -39,6 +40,9 @@ typedef struct hl_interval {
 
 /* Bits of hl_emitter.variance. */
 enum { HL_VARIES_BY_LANE = 1, HL_VARIES_BY_PART = 2 };
+
+/* What takes the time. */
+typedef enum hl_emit_stage { HL_EMIT_IR, HL_EMIT_PASSES, HL_EMIT_CODE, HL_EMIT_STAGES } hl_emit_stage;
 
 /* The function under construction and what surrounds the point of emission. */
 typedef struct hl_emitter {
@@ -72,6 +76,9 @@ typedef struct hl_emitter {
   bool has_streamed; /* the function has streaming stores */
   hl_map kernels;    /* functions by key */
   int kernel_count;  /* functions made so far, for names */
+  const hl_parts *parts; /* NULL: the module is the whole program */
+  int part;              /* that the module is */
+  double seconds[HL_EMIT_STAGES];
 } hl_emitter;
 
 /* Facts of the CPU that the emitter needs beyond hl_target_info (target.c). */
@@ -203,12 +210,13 @@ void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer);
 /* emit_call.c: a call of a function outside, given the memory of each value's buffer. Its status; NULL: it has none. */
 LLVMValueRef hl_emit_call(hl_emitter *e, const hl_call *call, LLVMValueRef *pointers);
 
-/* emit_kernel.c: the function of a kernel. */
+/* emit_kernel.c: the function of a kernel, made at its first step; what its code depends on. */
+hl_str hl_emit_kernel_key(hl_emitter *e, const hl_step *step);
 LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step);
 LLVMTypeRef hl_emit_kernel_type(hl_emitter *e, const hl_kernel *kernel);
 void hl_emit_parallel(hl_emitter *e, const hl_node *node);
 
-/* emit_module.c */
+/* emit_module.c: the program or, where there are parts, the emitter's part. */
 void hl_emit_program(hl_emitter *e);
 void hl_emit_function_attributes(hl_emitter *e, LLVMValueRef function);
 /* For functions that only call others or seldom run: nothing to gain there from LLVM's optimisations, which take

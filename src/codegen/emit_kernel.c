@@ -144,14 +144,40 @@ static LLVMValueRef new_kernel(hl_emitter *e, const hl_kernel *kernel)
   return function;
 }
 
-LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step)
+hl_str hl_emit_kernel_key(hl_emitter *e, const hl_step *step)
 {
   enter_kernel(e, step);
-  hl_str key = hl_emit_key(e, step);
+  return hl_emit_key(e, step);
+}
+
+/* What the parts call of each other is local in the object that they become. */
+static void share(LLVMValueRef function, const hl_part_kernel *kernel)
+{
+  LLVMSetValueName2(function, kernel->name, strlen(kernel->name));
+  LLVMSetLinkage(function, LLVMExternalLinkage);
+  LLVMSetVisibility(function, LLVMHiddenVisibility);
+}
+
+/* The kernel of a step: its function or, where it is at home in another part, its declaration. */
+static LLVMValueRef get_kernel(hl_emitter *e, const hl_step *step, const hl_str *key)
+{
+  const hl_part_kernel *home =
+      e->parts ? hl_map_get(&e->parts->by_key, key->text, key->length) : NULL;
+  LLVMValueRef function = home && home->part != e->part
+                              ? LLVMAddFunction(e->l.module, "", hl_emit_kernel_type(e, step->kernel))
+                              : new_kernel(e, step->kernel);
+  if (home && home->part != 0)
+    share(function, home);
+  return function;
+}
+
+LLVMValueRef hl_emit_kernel(hl_emitter *e, const hl_step *step)
+{
+  hl_str key = hl_emit_kernel_key(e, step);
   LLVMValueRef function = hl_map_get(&e->kernels, key.text, key.length);
   if (function)
     return function;
-  function = new_kernel(e, step->kernel);
+  function = get_kernel(e, step, &key);
   hl_map_set(&e->kernels, key.text, key.length, function);
   return function;
 }

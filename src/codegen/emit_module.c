@@ -429,12 +429,23 @@ static void finish_math(hl_emitter *e)
   }
 }
 
-void hl_emit_program(hl_emitter *e)
+static void emit_whole(hl_emitter *e)
 {
   const char *signature = e->options->signature ? e->options->signature : "";
   emit_entry(e, emit_run(e));
-  finish_math(e);
   add_symbol(e, "_workspace_bytes", hl_llvm_i64(&e->l, e->program->workspace_bytes), 8);
   add_symbol(e, "_signature",
              LLVMConstStringInContext2(e->l.context, signature, strlen(signature), 0), 1);
+}
+
+/* Part 0 has the entry, which calls the kernels of all parts. */
+void hl_emit_program(hl_emitter *e)
+{
+  if (e->part == 0)
+    emit_whole(e);
+  for (const hl_part_kernel *kernel = e->parts ? e->parts->first : NULL; kernel;
+       kernel = kernel->next)
+    if (kernel->part == e->part)
+      hl_emit_kernel(e, kernel->step);
+  finish_math(e);
 }

@@ -5,8 +5,10 @@
  * order of operations already chosen. What is left for LLVM is to find what is common, move what
  * does not change out of loops, and clean up.
  */
+#include "elf.h"
 #include "emit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,12 +33,11 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Tells what a stage took that began at *start; the next begins now. */
-static void tell_time(const hl_emitter *e, const char *stage, double *start)
+/* Notes what a stage took that began at *start; the next begins now. */
+static void note_time(hl_emitter *e, hl_emit_stage stage, double *start)
 {
   double end = now();
-  if (e->options->timing)
-    e->options->timing(e->options->timing_user, stage, end - *start);
+  e->seconds[stage] += end - *start;
   *start = end;
 }
 
@@ -126,13 +127,13 @@ bool hl_object_write(hl_emitter *e, hl_code_kind kind, hl_code *code, const char
   double start = now();
   if (!verify(e, error) || !optimise(e, error))
     return false;
-  tell_time(e, "llvm-passes", &start);
+  note_time(e, HL_EMIT_PASSES, &start);
   if (kind == HL_CODE_LLVM_IR)
     return write_ir(e, code, error);
   if (kind == HL_CODE_BITCODE)
     return take_buffer(e, code, LLVMWriteBitcodeToMemoryBuffer(e->l.module), error);
   bool ok = write_machine_code(e, kind == HL_CODE_ASSEMBLY, code, error);
-  tell_time(e, "llvm-codegen", &start);
+  note_time(e, HL_EMIT_CODE, &start);
   return ok;
 }
 
@@ -171,8 +172,19 @@ static void end_session(session *s)
   free(s);
 }
 
-static bool emit(session *s, const hl_program *program, const hl_codegen_options *options,
-                 hl_code_kind kind, hl_code *code, const char **error)
+/* A program, or part of one, on its way to code. */
+typedef struct job {
+  const hl_program *program;
+  const hl_codegen_options *options;
+  hl_code_kind kind;
+  const hl_parts *parts; /* NULL: all in one */
+  int part;
+  hl_code code;
+  double seconds[HL_EMIT_STAGES];
+  char error[256]; /* "": none */
+} job;
+
+static bool emit(session *s, job *j, const char **error)
 {
   hl_emitter *e = &s->emitter;
   double begin = now();
@@ -180,38 +192,136 @@ static bool emit(session *s, const hl_program *program, const hl_codegen_options
   hl_features *features = HL_NEW(s->arena, hl_features);
   e->arena = s->arena;
   e->kernels.arena = s->arena;
-  e->program = program;
-  e->options = options;
+  e->program = j->program;
+  e->options = j->options;
+  e->parts = j->parts;
+  e->part = j->part;
   e->target = info;
   e->features = features;
   e->width = e->jam = 1;
-  e->machine = hl_target_machine(s->arena, options, info, features, error);
+  e->machine = hl_target_machine(s->arena, j->options, info, features, error);
   if (!e->machine || !start(e, error))
     return false;
   hl_emit_program(e);
   hl_emit_soft_functions(e);
-  tell_time(e, "llvm-ir", &begin);
-  return hl_object_write(e, kind, code, error);
+  note_time(e, HL_EMIT_IR, &begin);
+  bool ok = hl_object_write(e, j->kind, &j->code, error);
+  memcpy(j->seconds, e->seconds, sizeof j->seconds);
+  return ok;
+}
+
+static void run_job(job *j)
+{
+  session *s = calloc(1, sizeof *s);
+  snprintf(j->error, sizeof j->error, "out of memory");
+  if (!s)
+    return;
+  s->arena = hl_arena_new(&s->guard);
+  if (!s->arena || setjmp(s->guard.env)) {
+    end_session(s);
+    return;
+  }
+  const char *reason = "out of memory";
+  if (emit(s, j, &reason))
+    j->error[0] = '\0';
+  else
+    snprintf(j->error, sizeof j->error, "%s", reason);
+  end_session(s);
+}
+
+static void run_part(void *context, int part)
+{
+  run_job((job *)context + part);
+}
+
+/* Objects of 64 bits can be merged. */
+static const hl_parts *plan_parts(hl_arena *arena, const job *whole)
+{
+  hl_target_info info;
+  const char *error;
+  hl_emitter e = {.arena = arena, .program = whole->program, .options = whole->options};
+  if (whole->kind != HL_CODE_OBJECT || !hl_target_resolve(arena, whole->options, &info, &error) ||
+      info.pointer_bytes != 8)
+    return NULL;
+  return hl_parts_plan(&e);
+}
+
+/* The objects of the parts as one; the first error of theirs, if any. */
+static bool merge_parts(hl_arena *arena, const job *jobs, int count, hl_code *code,
+                        const char **error)
+{
+  hl_elf_part *objects = HL_ARRAY(arena, count, hl_elf_part);
+  for (int i = 0; i < count; i++) {
+    if (jobs[i].error[0]) {
+      *error = jobs[i].error;
+      return false;
+    }
+    objects[i] = (hl_elf_part){jobs[i].code.data, jobs[i].code.size};
+  }
+  return hl_elf_merge(arena, objects, count, &code->data, &code->size, error);
+}
+
+/* With a guard of its own: the caller's would lose the objects. */
+static bool merge(const job *jobs, int count, hl_code *code, const char **error)
+{
+  hl_guard guard;
+  hl_arena *arena = hl_arena_new(&guard);
+  if (!arena || setjmp(guard.env)) {
+    hl_arena_free(arena);
+    return false;
+  }
+  bool ok = merge_parts(arena, jobs, count, code, error);
+  hl_arena_free(arena);
+  return ok;
+}
+
+/* Several parts at once: each stage has its share of the time that passed. */
+static void tell_times(const job *jobs, int count, double seconds)
+{
+  static const char *const names[HL_EMIT_STAGES] = {"llvm-ir", "llvm-passes", "llvm-codegen"};
+  double sums[HL_EMIT_STAGES] = {0}, all = 0;
+  for (int i = 0; i < count; i++)
+    for (int stage = 0; stage < HL_EMIT_STAGES; stage++) {
+      sums[stage] += jobs[i].seconds[stage];
+      all += jobs[i].seconds[stage];
+    }
+  const hl_codegen_options *options = jobs[0].options;
+  for (int stage = 0; stage < HL_EMIT_STAGES && options->timing && all > 0; stage++)
+    options->timing(options->timing_user, names[stage], seconds * sums[stage] / all);
+}
+
+static bool finish(job *jobs, int count, hl_code *code, const char **error)
+{
+  if (count == 1 && !jobs[0].error[0]) {
+    *code = jobs[0].code;
+    return true;
+  }
+  bool ok = merge(jobs, count, code, error);
+  for (int i = 0; i < count; i++)
+    free(jobs[i].code.data);
+  return ok;
 }
 
 bool hl_codegen_program(hl_arena *arena, const hl_program *program,
                         const hl_codegen_options *options, hl_code_kind kind, hl_code *code,
                         const char **error)
 {
-  session *s = calloc(1, sizeof *s);
-  *code = (hl_code){NULL, 0};
-  *error = "out of memory";
-  if (!s)
-    return false;
-  s->arena = hl_arena_new(&s->guard);
-  if (!s->arena || setjmp(s->guard.env)) {
-    end_session(s);
-    return false;
+  job whole = {.program = program, .options = options, .kind = kind};
+  const hl_parts *parts = plan_parts(arena, &whole);
+  int count = parts ? parts->count : 1;
+  job *jobs = HL_ARRAY(arena, count, job);
+  for (int i = 0; i < count; i++) {
+    jobs[i] = whole;
+    jobs[i].parts = parts;
+    jobs[i].part = i;
   }
+  *code = (hl_code){NULL, 0};
+  double start = now();
+  hl_parts_run(count, run_part, jobs);
+  tell_times(jobs, count, now() - start);
   const char *reason = "out of memory";
-  bool ok = emit(s, program, options, kind, code, &reason);
+  bool ok = finish(jobs, count, code, &reason);
   *error = ok ? NULL : hl_arena_strndup(arena, reason, strlen(reason));
-  end_session(s);
   return ok;
 }
 
