@@ -6,7 +6,7 @@
  * and starts are counted along, no recursion is needed. Merging a level moves the line from one
  * half of the scratch arrays to the other.
  */
-#include "lower_radix.h"
+#include "lower_sort.h"
 #include "lower_whole.h"
 
 #include "../ir/limits.h"
@@ -208,7 +208,7 @@ static void store_line(hl_puller *p, const hl_sorter *s, int64_t dim, hl_index *
   hl_close_for(p);
 }
 
-void hl_build_sort(hl_puller *p, const hl_instruction *ins)
+static void merge_lines(hl_puller *p, const hl_instruction *ins)
 {
   const hl_shape *shape = ins->operands[0]->shape;
   int64_t dim = hl_attr_ints(ins, HL_ATTR_DIMENSIONS).values[0], n = shape->dimensions[dim];
@@ -218,10 +218,14 @@ void hl_build_sort(hl_puller *p, const hl_instruction *ins)
   s.scratch = HL_ARRAY(p->arena, s.count, hl_buffer *);
   for (int k = 0; k < s.count; k++)
     s.scratch[k] = hl_new_sort_scratch(p, &s, "line", ins->operands[k]->shape->element_type);
-  hl_radix radix;
-  bool has_key = hl_radix_plan(p, &s, &radix);
   int opened = hl_open_lines(p, shape, (int)dim, at);
   load_line(p, &s, dim, at);
-  store_line(p, &s, dim, at, has_key ? hl_put_radix_sort(p, &s, &radix) : hl_put_merge_sort(p, &s));
+  store_line(p, &s, dim, at, hl_put_merge_sort(p, &s));
   hl_close_all(p, opened);
+}
+
+void hl_build_sort(hl_puller *p, const hl_instruction *ins)
+{
+  if (!hl_put_radix_sort(p, ins))
+    merge_lines(p, ins);
 }

@@ -160,12 +160,22 @@ static int64_t longest_reduce(const hl_block *block)
   return longest;
 }
 
+/* Iterations that write on their way: lanes would have to take turns. */
+static bool has_sequence(const hl_block *block)
+{
+  for (const hl_node *node = block->first; node; node = node->next)
+    if (node->op == HL_LOOP_FOLD && has_inner(&node->loop->body, HL_LOOP_STORE))
+      return true;
+  return false;
+}
+
 /* An innermost for: lanes along it, or along the reduces inside it when these are long enough to fill them. */
 static void vectorize_inner(hl_node *node)
 {
   hl_loop *loop = node->loop;
   bool along_reduces = all_inner_suit(&loop->body) && longest_reduce(&loop->body) >= 64;
-  if (loop->extents[0] >= 4 && !along_reduces && !loop->is_ordered && !keeps_row(loop))
+  if (loop->extents[0] >= 4 && !along_reduces && !loop->is_ordered && !keeps_row(loop) &&
+      !has_sequence(&loop->body))
     loop->mode = HL_MODE_VECTOR;
   else
     vectorize_reduces(&loop->body);
