@@ -26,6 +26,7 @@ enum {
   FEW_PANELS = 8,
   NEAR_BYTES = 512,        /* rows no farther apart need no packing */
   REUSE_VECTORS = 32,      /* uses that pay for packing what can be loaded as vectors */
+  REUSE_REPEATED = 16,     /* the same in a loop */
   REUSE = 4,               /* and what can not */
   SCRATCH_BYTES = 1 << 19, /* most for a worker */
   ROWS_BYTES = 1 << 18,    /* rows that stay in the second cache beside a panel */
@@ -100,13 +101,14 @@ static int64_t panel_bytes(const packing *k)
   return k->panels * k->depth * k->lanes * hl_type_bytes(k->type);
 }
 
-static bool pays(const packing *k)
+/* What is packed in front of a step that is run again and again may leave the loop. */
+static bool pays(const packing *k, bool repeats)
 {
   int64_t uses = extents_of(k, false);
   if (k->lanes < 4 || k->depth < 2 || panel_bytes(k) > PACKED_BYTES / extents_of(k, true))
     return false;
   if (is_vector(k))
-    return !is_near(k) && uses >= REUSE_VECTORS;
+    return !is_near(k) && uses >= (repeats && k->is_shared ? REUSE_REPEATED : REUSE_VECTORS);
   return uses >= REUSE;
 }
 
@@ -497,13 +499,13 @@ static void pack(packing *k)
   hl_prune_params(k->step);
 }
 
-hl_step *hl_block_products(hl_program *program, hl_step *step)
+hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats)
 {
   hl_product p;
   if (!hl_find_product(step->kernel, &p))
     return step;
   packing k = plan(program, step, &p);
-  bool packs = pays(&k);
+  bool packs = pays(&k, repeats);
   tile(&k, packs);
   if (packs)
     pack(&k);

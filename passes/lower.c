@@ -601,6 +601,8 @@ hl_program *hl_lower(hl_arena *arena, hl_module *module, const hl_lower_options 
 {
   hl_program *program = hl_lower_module(arena, module, options);
   hl_schedule(program, options);
+  if (options->opt_level >= 1)
+    hl_hoist_steps(program);
   hl_plan_buffers(program);
   return program;
 }

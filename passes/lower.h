@@ -3,6 +3,7 @@
  *   hl_fuse      which instructions are written to memory, and which kernel writes them       (fuse.c)
  *   hl_lower     steps and buffers; each kernel by pulling the elements of its roots          (lower*.c)
  *   hl_schedule  coalesces loops, chooses vectors and threads, splits large reductions        (schedule*.c)
+ *   hl_hoist_steps  takes out of loops what is the same each time round                      (hoist.c)
  *   hl_plan_buffers  one offset for every temporary in one workspace                          (buffers.c)
  */
 #ifndef HL_LOWER_H
@@ -24,6 +25,7 @@ hl_program *hl_lower(hl_arena *arena, hl_module *module, const hl_lower_options 
 /* Steps of it, each on its own for tests and dumps. */
 hl_program *hl_lower_module(hl_arena *arena, hl_module *module, const hl_lower_options *options);
 void hl_schedule(hl_program *program, const hl_lower_options *options);
+void hl_hoist_steps(hl_program *program);
 void hl_plan_buffers(hl_program *program);
 
 #endif

@@ -357,7 +357,8 @@ static void choose_modes(hl_step *step, const hl_lower_options *options)
 }
 
 /* Returns the step that the kernel ends with: a product may have got a step in front. */
-static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_lower_options *options)
+static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_lower_options *options,
+                                bool repeats)
 {
   hl_kernel *kernel = step->kernel;
   hl_kernel_dce(kernel);
@@ -373,26 +374,27 @@ static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_low
   }
   if (options->max_workers > 1)
     hl_split_reduces(program, step); /* the step that combines comes next, on its own */
-  hl_step *last = hl_block_products(program, step);
+  hl_step *last = hl_block_products(program, step, repeats);
   choose_modes(step, options);
   if (last != step)
     choose_modes(last, options);
   return last;
 }
 
-static void schedule_steps(hl_program *program, hl_steps *steps, const hl_lower_options *options)
+static void schedule_steps(hl_program *program, hl_steps *steps, const hl_lower_options *options,
+                           bool repeats)
 {
   for (hl_step *step = steps->first; step; step = step->next) {
     if (step->kind == HL_STEP_KERNEL)
-      step = schedule_kernel(program, step, options);
-    schedule_steps(program, &step->condition, options);
-    schedule_steps(program, &step->body, options);
+      step = schedule_kernel(program, step, options, repeats);
+    schedule_steps(program, &step->condition, options, true);
+    schedule_steps(program, &step->body, options, true);
     for (int i = 0; i < step->branch_count; i++)
-      schedule_steps(program, &step->branches[i], options);
+      schedule_steps(program, &step->branches[i], options, repeats);
   }
 }
 
 void hl_schedule(hl_program *program, const hl_lower_options *options)
 {
-  schedule_steps(program, &program->steps, options);
+  schedule_steps(program, &program->steps, options, false);
 }

@@ -16,8 +16,8 @@ hl_node *hl_split_for(hl_kernel *kernel, hl_node *loop, int64_t chunk);
 bool hl_split_reduces(hl_program *program, hl_step *step);
 
 /* Cuts a product in blocks, and packs an operand where that pays: then the step packs, and a new step behind it is the product. Returns
- * the product's step. */
-hl_step *hl_block_products(hl_program *program, hl_step *step);
+ * the product's step. `repeats`: a while runs it. */
+hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats);
 
 /* Gives parameters the printed dimensions that fit the loops. */
 void hl_kernel_show_walks(hl_kernel *kernel);
