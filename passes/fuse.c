@@ -25,7 +25,8 @@ enum {
   PATH_BUDGET = 400,    /* instructions looked at to prove that two kernels may become one */
   CHEAP = 8,            /* cost up to which an element is computed again rather than stored */
   MATH_COST = 12,
-  SMALL_ELEMENTS = 32768
+  SMALL_ELEMENTS = 32768,
+  MAX_UPDATED_USERS = 16 /* looked at before an array is updated in place */
 };
 
 /* Contexts that are no single loop; FIRST_KEPT and below: the one place where a kept row is computed. */
@@ -35,6 +36,7 @@ typedef struct info {
   hl_instruction *ins;
   bool is_decided, is_stored, is_wanted; /* wanted: as an array in memory */
   hl_stored_for reason;                  /* HL_FUSED until it is stored; when wanted, what for */
+  bool is_update;                        /* of a window, in place */
   bool in_reduce, in_dot, in_whole;
   int units[MAX_UNITS], unit_count;      /* where it is evaluated */
   int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; or below */
@@ -140,6 +142,12 @@ static void estimate(fuser *f, info *x)
   x->leaves = leaves > 10000 ? 10000 : (int)leaves;
 }
 
+/* The loops that write x, when it is stored. */
+static const hl_shape *domain_of(const info *x)
+{
+  return x->is_update ? x->ins->operands[1]->shape : hl_domain_of(x->ins);
+}
+
 /* --- units --- */
 
 static int unit_leader(fuser *f, int unit)
@@ -169,7 +177,8 @@ static int new_unit(fuser *f, hl_unit_kind kind, hl_instruction *root)
   f->units = hl_arena_grow(f->arena, f->units, &f->unit_capacity, (size_t)id + 1, sizeof *f->units);
   f->leader = hl_arena_grow(f->arena, f->leader, &f->leader_capacity, (size_t)id + 1,
                             sizeof *f->leader);
-  f->units[id] = (hl_unit){.kind = kind};
+  const info *x = info_of(f, root);
+  f->units[id] = (hl_unit){.kind = kind, .domain = domain_of(x)};
   f->leader[id] = id;
   add_root(f, &f->units[id], root);
   return id;
@@ -232,7 +241,8 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
       fits &= add_unit_of(x, unit_leader(f, user->units[u]));
     if (!fits)
       return false;
-    int8_t *map = hl_operand_map(f->arena, user_ins, i, user->map);
+    int8_t *map = user->is_update && i == 1 ? hl_arena_memdup(f->arena, user->map, (size_t)user_ins->shape->rank)
+                                            : hl_operand_map(f->arena, user_ins, i, user->map);
     if (x->map)
       join_map(x, x->map, map);
     else
@@ -305,7 +315,7 @@ static bool may_merge(fuser *f, int a, int b)
   if (is_contraction(x->roots[0]) || is_contraction(y->roots[0]) || is_whole(x->roots[0]) || is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
       y->roots[0]->opcode == HL_OP_CONCATENATE)
     return false;
-  return hl_shape_same_dimensions(hl_domain_of(x->roots[0]), hl_domain_of(y->roots[0])) &&
+  return hl_shape_same_dimensions(x->domain, y->domain) &&
          !may_depend(f, x, y) && !may_depend(f, y, x);
 }
 
@@ -349,7 +359,7 @@ static void merge_users(fuser *f, info *x)
 
 static const hl_shape *root_shape(fuser *f, int unit)
 {
-  return hl_domain_of(f->units[unit].roots[0]);
+  return f->units[unit].domain;
 }
 
 /* How many leading loops x's dimensions are, in order; -1 when they are something else. */
@@ -430,12 +440,85 @@ static bool is_free(fuser *f, const info *x)
          (x->leaves == 0 || x->ins->opcode != HL_OP_CONCATENATE);
 }
 
+/* --- updates in place --- */
+
+/* Whether ins may depend on `on` (also when the search was too long). */
+static bool may_use(fuser *f, hl_instruction *ins, const hl_instruction *on)
+{
+  hl_instruction *stack[PATH_BUDGET];
+  int top = 0, seen = 0;
+  f->stamp_now++;
+  stack[top++] = ins;
+  while (top) {
+    ins = stack[--top];
+    if (ins == on || ++seen > PATH_BUDGET)
+      return true;
+    for (int i = 0; i < ins->operand_count; i++) {
+      hl_instruction *operand = ins->operands[i];
+      if (operand->scratch < on->scratch || f->stamp[operand->scratch] == f->stamp_now)
+        continue;
+      if (top == PATH_BUDGET)
+        return true;
+      f->stamp[operand->scratch] = f->stamp_now;
+      stack[top++] = operand;
+    }
+  }
+  return false;
+}
+
+/* Whether nobody needs x's first operand once x is there, as far as its users say. */
+static bool ends_with(fuser *f, const hl_instruction *operand, const hl_instruction *ins)
+{
+  if (operand->user_count > MAX_UPDATED_USERS)
+    return false;
+  for (int i = 0; i < operand->user_count; i++) {
+    hl_instruction *user = operand->users[i];
+    if (user != ins && (user == user->computation->root || may_use(f, user, ins)))
+      return false;
+  }
+  return true;
+}
+
+/* Whether an array is in memory that may be written: what another update, a loop or a branch leaves there. */
+static bool is_writable(const hl_instruction *ins)
+{
+  while (ins->opcode == HL_OP_GET_TUPLE_ELEMENT)
+    ins = ins->operands[0];
+  if (ins->opcode == HL_OP_PARAMETER)
+    return ins->computation != ins->computation->module->entry;
+  return ins->opcode == HL_OP_DYNAMIC_UPDATE_SLICE || is_control(ins) || is_whole(ins);
+}
+
+static bool is_update(fuser *f, const hl_instruction *ins)
+{
+  if (ins->opcode != HL_OP_DYNAMIC_UPDATE_SLICE)
+    return false;
+  int64_t window = elements(ins->operands[1]->shape);
+  return window > 0 && window < elements(ins->shape) && is_writable(ins->operands[0]) &&
+         ends_with(f, ins->operands[0], ins);
+}
+
+/* Reads an array that the kernel it would be computed in updates in an order of its own. */
+static bool reads_updated(fuser *f, const info *x)
+{
+  const hl_instruction *root = f->units[x->units[0]].roots[0];
+  if (!x->in_whole || root->opcode != HL_OP_SCATTER)
+    return false;
+  for (int k = 0; k < root->operand_count / 2; k++)
+    for (int i = 0; i < x->ins->operand_count; i++)
+      if (x->ins->operands[i] == root->operands[k] && is_writable(root->operands[k]))
+        return true;
+  return false;
+}
+
 /* Why a value that nobody wants in memory is written there; HL_FUSED: it is worth inlining. */
 static hl_stored_for reason_to_store(fuser *f, const info *x, bool fits)
 {
   const hl_instruction *ins = x->ins;
   if (x->depth > MAX_DEPTH)
     return HL_STORED_DEPTH;
+  if (x->unit_count && reads_updated(f, x))
+    return HL_STORED_IN_WHOLE;
   if (is_free(f, x))
     return HL_FUSED;
   if (!fits)
@@ -475,7 +558,7 @@ static void store(fuser *f, info *x, hl_stored_for reason)
   x->depth = 0;
   x->context = 0;
   x->in_reduce = x->in_dot = x->in_whole = false;
-  x->map = hl_identity_map(f->arena, hl_domain_of(x->ins));
+  x->map = hl_identity_map(f->arena, domain_of(x));
 }
 
 static void inline_in_units(fuser *f, const info *x)
@@ -551,13 +634,18 @@ static void decide(fuser *f, info *x)
     x->unit_count = 0;
     return;
   }
+  x->is_update = is_update(f, ins);
   hl_stored_for reason = is_control(ins) ? HL_STORED_CONTROL : is_whole(ins) ? HL_STORED_WHOLE : x->reason;
-  if (x->is_wanted && joins_its_user(f, x, fits))
+  if (x->is_update)
+    reason = HL_STORED_UPDATE;
+  if (x->is_wanted && !x->is_update && joins_its_user(f, x, fits))
     join_user_unit(f, x);
   else if (reason != HL_FUSED || (reason = reason_to_store(f, x, fits)) != HL_FUSED)
     store(f, x, reason);
   else
     inline_in_units(f, x);
+  if (x->is_update)
+    want(f, ins->operands[0], HL_STORED_ARGUMENT);
   for (int i = 0; is_control(ins) && i < ins->operand_count; i++)
     want(f, ins->operands[i], HL_STORED_ARGUMENT);
 }
@@ -585,7 +673,8 @@ static void fill_placements(fuser *f)
     const info *x = &f->infos[i];
     hl_placement *placement = &f->plan->placements[i];
     *placement = (hl_placement){.instruction = x->ins, .is_stored = x->is_stored,
-                                .is_dead = !x->is_decided, .reason = x->reason, .is_cached = is_worth_caching(x)};
+                                .is_dead = !x->is_decided, .is_update = x->is_update, .reason = x->reason,
+                                .is_cached = is_worth_caching(x)};
     if (x->is_stored && x->unit_count)
       placement->unit = &f->units[unit_leader(f, x->units[0])];
   }

@@ -16,6 +16,7 @@ typedef enum hl_stored_for {
   HL_STORED_ARGUMENT,
   HL_STORED_CONTROL,
   HL_STORED_WHOLE,
+  HL_STORED_UPDATE,
   HL_STORED_UNUSED,
   HL_STORED_LEVEL,
   HL_STORED_DEPTH,
@@ -55,6 +56,7 @@ int8_t *hl_operand_map(hl_arena *arena, const hl_instruction *user, int i, const
 /* Something that runs as one step: a kernel or a control instruction. */
 typedef struct hl_unit {
   hl_unit_kind kind;
+  const hl_shape *domain; /* what the loops run over: the shape of all roots, of updates' windows */
   hl_instruction **roots;
   int root_count;
   size_t root_capacity;
@@ -71,6 +73,7 @@ typedef struct hl_placement {
   bool is_dead;
   hl_stored_for reason;
   const struct hl_unit *unit; /* that writes it; NULL: none */
+  bool is_update;   /* a dynamic-update-slice: its unit writes the window alone, the rest is there or copied before */
   bool is_cached;   /* worth a row scratch when a kernel needs it in more than one loop */
 } hl_placement;
 

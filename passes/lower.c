@@ -1,13 +1,14 @@
 /* lower.c - a module to a program: buffers and steps for every reachable computation.
  *
  * Requires: see lower.h. Keeps: the order of side effects; values are pure.
- * A tuple has no memory of its own: it is the list of its leaves' buffers. A while keeps its state in buffers of its own, which the
- * body's results are copied to when all of them are there.
+ * A tuple has no memory of its own: it is the list of its leaves' buffers. The state of a while is one list of buffers, which its body
+ * reads and leaves its results in; share.c says what is written there at once, the rest is copied when all of it is there.
  */
 #include "../ir/limits.h"
 #include "lower_call.h"
-#include "lower_kernel.h"
-#include "lower_whole.h"
+#include "lower_moves.h"
+#include "lower_unit.h"
+#include "share.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef struct lowerer {
   hl_arena *arena;
   const hl_lower_options *options;
   hl_program *program;
+  hl_leaf_facts facts;
 } lowerer;
 
 /* One computation on its way; buffers of tuples are flattened. */
@@ -22,39 +24,11 @@ typedef struct frame {
   lowerer *l;
   hl_computation *computation;
   hl_fusion_plan *plan;
+  hl_sharing *sharing;
   hl_buffer ***leaves;
   hl_memo **memo;
   hl_steps *steps;
 } frame;
-
-int hl_leaf_count(const hl_shape *shape)
-{
-  if (shape->element_type != HL_TUPLE)
-    return 1;
-  int n = 0;
-  for (int i = 0; i < shape->tuple_count; i++)
-    n += hl_leaf_count(shape->tuple_shapes[i]);
-  return n;
-}
-
-int hl_leaf_offset(const hl_shape *shape, int index)
-{
-  int n = 0;
-  for (int i = 0; i < index; i++)
-    n += hl_leaf_count(shape->tuple_shapes[i]);
-  return n;
-}
-
-const hl_shape *hl_leaf_shape(const hl_shape *shape, int leaf)
-{
-  while (shape->element_type == HL_TUPLE) {
-    int i = 0;
-    while (leaf >= hl_leaf_count(shape->tuple_shapes[i]))
-      leaf -= hl_leaf_count(shape->tuple_shapes[i++]);
-    shape = shape->tuple_shapes[i];
-  }
-  return shape;
-}
 
 /* --- buffers --- */
 
@@ -121,248 +95,47 @@ static hl_buffer **element_leaves(frame *f, const hl_instruction *ins)
   return from ? from + hl_leaf_offset(tuple->shape, index) : NULL;
 }
 
-/* The instruction that makes leaf `leaf` of ins, and which leaf of it, through tuples and their elements. */
-static hl_instruction *leaf_source(hl_instruction *ins, int *leaf)
+static bool is_kept(lowerer *l, const hl_instruction *ins, int leaf)
 {
-  for (;;) {
-    if (ins->opcode == HL_OP_TUPLE) {
-      int i = 0;
-      while (*leaf >= hl_leaf_count(ins->operands[i]->shape))
-        *leaf -= hl_leaf_count(ins->operands[i++]->shape);
-      ins = ins->operands[i];
-    } else if (ins->opcode == HL_OP_GET_TUPLE_ELEMENT) {
-      *leaf += hl_leaf_offset(ins->operands[0]->shape, (int)hl_attr_int(ins, HL_ATTR_INDEX, 0));
-      ins = ins->operands[0];
-    } else {
-      return ins;
-    }
-  }
+  return ins->opcode == HL_OP_WHILE &&
+         hl_leaf_is_kept(&l->facts, hl_attr_computation(ins, HL_ATTR_BODY), leaf);
 }
 
-/* Values that a unit of this computation writes may be written straight into a target. */
-static bool is_written_here(const frame *f, const hl_instruction *ins)
+/* The memory of what a unit writes. A loop that only carries an array has it where it was. */
+static hl_buffer **stored_leaves(frame *f, const hl_instruction *ins)
 {
-  return hl_placement_of(f->plan, ins)->is_stored && ins->opcode != HL_OP_PARAMETER &&
-         ins->opcode != HL_OP_CONSTANT;
-}
-
-static void give_targets(frame *f, hl_buffer **targets)
-{
-  hl_instruction *root = f->computation->root;
-  int n = hl_leaf_count(root->shape);
-  for (int i = 0; targets && i < n; i++) {
-    int leaf = i;
-    hl_instruction *source = leaf_source(root, &leaf);
-    if (!targets[i] || targets[i]->alias || !is_written_here(f, source))
+  int n = hl_leaf_count(ins->shape);
+  hl_buffer **leaves = HL_ARRAY(f->l->arena, n + 1, hl_buffer *);
+  for (int i = 0; i < n; i++) {
+    hl_buffer **place = hl_shared_place(f->sharing, ins, i);
+    if (is_kept(f->l, ins, i)) {
+      leaves[i] = f->leaves[ins->operands[0]->scratch][i];
       continue;
-    hl_buffer **place = &f->leaves[source->scratch][leaf];
-    if ((*place)->kind == HL_BUFFER_TEMP && (*place)->index == 0) {
-      *place = targets[i];
-      if (targets[i]->kind == HL_BUFFER_TEMP)
-        targets[i]->index = -1; /* given: another leaf of the same value must be copied */
     }
+    if (!*place)
+      *place = new_buffer(f->l, ins->name, HL_BUFFER_TEMP, hl_leaf_shape(ins->shape, i));
+    leaves[i] = *place;
   }
+  return leaves;
 }
 
-static void make_leaves(frame *f, hl_buffer **const *parameters, hl_buffer **targets)
+static void make_leaves(frame *f, hl_buffer **const *parameters)
 {
   for (hl_instruction *ins = f->computation->first; ins; ins = ins->next) {
     const hl_placement *placement = hl_placement_of(f->plan, ins);
-    if (placement->is_dead || !placement->is_stored)
-      continue;
-    if (ins->opcode == HL_OP_PARAMETER)
-      f->leaves[ins->scratch] = parameters[ins->parameter_number];
-    else if (ins->opcode == HL_OP_CONSTANT && !hl_literal_is_splat(ins->literal))
-      f->leaves[ins->scratch] = constant_leaves(f->l, ins);
-    else
-      f->leaves[ins->scratch] = temp_leaves(f->l, ins->name, ins->shape);
-  }
-  give_targets(f, targets);
-  for (hl_instruction *ins = f->computation->first; ins; ins = ins->next) {
     if (ins->opcode == HL_OP_TUPLE)
       f->leaves[ins->scratch] = tuple_leaves(f, ins);
     else if (ins->opcode == HL_OP_GET_TUPLE_ELEMENT)
       f->leaves[ins->scratch] = element_leaves(f, ins);
+    else if (placement->is_dead || !placement->is_stored)
+      continue;
+    else if (ins->opcode == HL_OP_PARAMETER)
+      f->leaves[ins->scratch] = parameters[ins->parameter_number];
+    else if (placement->unit)
+      f->leaves[ins->scratch] = stored_leaves(f, ins);
+    else
+      f->leaves[ins->scratch] = constant_leaves(f->l, ins);
   }
-}
-
-static void add_copy(frame *f, hl_buffer *to, hl_buffer *from)
-{
-  if (!to || !from || to == from || to->bytes == 0)
-    return;
-  hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_COPY);
-  step->buffers = HL_ARRAY(f->l->arena, 2, hl_buffer *);
-  step->buffers[0] = to;
-  step->buffers[1] = from;
-}
-
-/* --- kernels --- */
-
-/* Reductions inside the kernel come first and in their own order, so that a row which one of them leaves is there for all that follow. */
-static void pull_reduces(hl_puller *p, const hl_unit *unit, const hl_index *index)
-{
-  for (int i = unit->reduce_count; i-- > 0;) {
-    const hl_instruction *ins = unit->reduces[i].instruction;
-    const hl_shape *shape = hl_leaf_shape(ins->shape, 0);
-    hl_index *at = HL_ARRAY(p->arena, shape->rank + 1, hl_index);
-    for (int d = 0; d < shape->rank; d++)
-      at[d] = unit->reduces[i].map[d] < 0 ? hl_index_constant(0) : index[unit->reduces[i].map[d]];
-    hl_pull(p, ins, 0, at);
-  }
-}
-
-/* All values come before all stores: reductions with nothing between them can share a loop. */
-static void store_roots(hl_puller *p, const hl_unit *unit, const hl_index *index)
-{
-  int count = 0;
-  for (int r = 0; r < unit->root_count; r++)
-    count += hl_leaf_count(unit->roots[r]->shape);
-  hl_value *values = HL_ARRAY(p->arena, count, hl_value);
-  pull_reduces(p, unit, index);
-  int n = 0;
-  for (int r = 0; r < unit->root_count; r++) {
-    for (int leaf = 0; leaf < hl_leaf_count(unit->roots[r]->shape); leaf++)
-      values[n++] = hl_pull(p, unit->roots[r], leaf, index);
-  }
-  n = 0;
-  for (int r = 0; r < unit->root_count; r++) {
-    const hl_instruction *root = unit->roots[r];
-    hl_note_origin(p, root);
-    for (int leaf = 0; leaf < hl_leaf_count(root->shape); leaf++) {
-      hl_index offset = hl_index_flatten(p, hl_leaf_shape(root->shape, leaf), index);
-      hl_put_store(p, p->leaves[root->scratch][leaf], offset, values[n++]);
-    }
-  }
-}
-
-/* The loops of one dimension; the index is the sum of their parts. */
-static int open_dimension(hl_puller *p, const hl_domain *domain, int d, hl_index *index)
-{
-  int opened = 0;
-  *index = hl_index_constant(0);
-  for (int part = 0; part < domain->counts[d]; part++) {
-    hl_index one;
-    hl_node *loop = hl_open_for(p, domain->parts[d][part], &one);
-    hl_facts *facts = hl_facts_of(hl_loop_var(loop, 0));
-    facts->dim = d;
-    facts->part = part;
-    *index = hl_index_add(p, hl_index_scale(p, *index, domain->parts[d][part], 0), one);
-    opened++;
-  }
-  return opened;
-}
-
-/* Loops over a domain; returns how many were opened. */
-static int open_domain(hl_puller *p, const hl_domain *domain, int rank, hl_index *index)
-{
-  int opened = 0;
-  for (int d = 0; d < rank; d++)
-    opened += open_dimension(p, domain, d, &index[d]);
-  return opened;
-}
-
-static hl_domain domain_of(hl_arena *arena, const hl_shape *shape)
-{
-  hl_domain domain = {.wanted_dim = -1};
-  domain.counts = HL_ARRAY(arena, shape->rank + 1, int);
-  domain.parts = hl_arena_array(arena, (size_t)shape->rank + 1, sizeof *domain.parts);
-  for (int d = 0; d < shape->rank; d++) {
-    domain.counts[d] = shape->dimensions[d] != 1;
-    domain.parts[d][0] = shape->dimensions[d];
-  }
-  return domain;
-}
-
-/* Splits the loop that was asked for. */
-static void refine(hl_domain *domain)
-{
-  int64_t *parts = domain->parts[domain->wanted_dim];
-  int at = domain->wanted_part, *count = &domain->counts[domain->wanted_dim];
-  memmove(&parts[at + 1], &parts[at], (size_t)(*count - at) * sizeof *parts);
-  parts[at] /= domain->wanted_inner;
-  parts[at + 1] = domain->wanted_inner;
-  ++*count;
-  domain->wanted_dim = -1;
-}
-
-static void close_domain(hl_puller *p, int opened)
-{
-  while (opened--)
-    hl_close_for(p);
-}
-
-/* A concatenate that is a root: one nest an operand, no guards. */
-static void store_pieces(hl_puller *p, const hl_instruction *root)
-{
-  int64_t d = hl_attr_ints(root, HL_ATTR_DIMENSIONS).values[0], start = 0;
-  hl_index *index = HL_ARRAY(p->arena, root->shape->rank + 1, hl_index);
-  for (int i = 0; i < root->operand_count; i++) {
-    const hl_instruction *piece = root->operands[i];
-    if (hl_shape_elements(piece->shape)) {
-      hl_domain domain = domain_of(p->arena, piece->shape);
-      int opened = open_domain(p, &domain, piece->shape->rank, index);
-      hl_value value = hl_pull(p, piece, 0, index);
-      index[d] = hl_index_scale(p, index[d], 1, start);
-      hl_put_store(p, p->leaves[root->scratch][0], hl_index_flatten(p, root->shape, index), value);
-      close_domain(p, opened);
-    }
-    start += piece->shape->dimensions[d];
-  }
-}
-
-static hl_puller puller_for(frame *f, const hl_unit *unit)
-{
-  hl_arena *arena = f->l->arena;
-  hl_puller p = {.arena = arena, .program = f->l->program, .options = f->l->options,
-                 .plan = f->plan, .leaves = f->leaves, .memo = f->memo, .unit = unit};
-  p.kernel = hl_kernel_new(arena, unit->roots[0]->name);
-  p.kernel->range = p.kernel->current = unit->roots[0]->range;
-  p.root = HL_NEW(arena, hl_scope);
-  p.root->block = &p.kernel->body;
-  p.scope = p.root;
-  return p;
-}
-
-static void build_kernel(hl_puller *p, const hl_unit *unit, hl_domain *domain)
-{
-  const hl_instruction *root = unit->roots[0];
-  if (hl_build_of(root)) {
-    hl_build_of(root)(p, root);
-  } else if (root->opcode == HL_OP_CONCATENATE) {
-    store_pieces(p, root);
-  } else {
-    int rank = hl_leaf_shape(root->shape, 0)->rank;
-    hl_index *index = HL_ARRAY(p->arena, rank + 1, hl_index);
-    p->domain = domain;
-    int opened = open_domain(p, domain, rank, index);
-    store_roots(p, unit, index);
-    close_domain(p, opened);
-  }
-  for (size_t i = 0; i < p->touched_count; i++)
-    p->memo[p->touched[i]] = NULL;
-}
-
-enum { MAX_REFINEMENTS = 8 };
-
-static void lower_kernel(frame *f, const hl_unit *unit)
-{
-  const hl_shape *shape = hl_leaf_shape(unit->roots[0]->shape, 0);
-  if (hl_shape_elements(shape) == 0)
-    return;
-  hl_domain domain = domain_of(f->l->arena, shape);
-  hl_puller p = puller_for(f, unit);
-  build_kernel(&p, unit, &domain);
-  for (int i = 0; i < MAX_REFINEMENTS && domain.wanted_dim >= 0; i++) {
-    refine(&domain);
-    p = puller_for(f, unit);
-    build_kernel(&p, unit, &domain);
-  }
-  hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_KERNEL);
-  step->kernel = p.kernel;
-  step->buffers = p.param_buffers;
-  step->range = p.kernel->range;
-  p.kernel->current = HL_NO_RANGE;
-  p.kernel->origins = hl_unit_origins(f->plan, unit, f->l->arena, &p.kernel->origin_count);
 }
 
 /* --- computations and control flow --- */
@@ -370,54 +143,32 @@ static void lower_kernel(frame *f, const hl_unit *unit)
 static void lower_computation(lowerer *l, hl_computation *computation, hl_steps *steps,
                               hl_buffer **const *parameters, hl_buffer **targets);
 
-/* The body's results go to temporaries first: the state is read until the last step of the body. */
-static void lower_body(frame *f, hl_computation *body, hl_steps *steps, hl_buffer **state,
-                       const hl_shape *shape)
-{
-  int n = hl_leaf_count(shape);
-  hl_buffer **next = HL_ARRAY(f->l->arena, n + 1, hl_buffer *);
-  for (int i = 0; i < n; i++) {
-    int leaf = i;
-    const hl_instruction *source = leaf_source(body->root, &leaf);
-    bool is_same = source->opcode == HL_OP_PARAMETER && leaf == i;
-    next[i] = is_same ? state[i]
-                      : new_buffer(f->l, "next", HL_BUFFER_TEMP, hl_leaf_shape(shape, i));
-  }
-  lower_computation(f->l, body, steps, (hl_buffer **const[]){state}, next);
-  frame copies = {.l = f->l, .steps = steps};
-  for (int i = 0; i < n; i++)
-    add_copy(&copies, state[i], next[i]);
-}
-
 static void lower_while(frame *f, hl_instruction *ins)
 {
   hl_buffer **state = f->leaves[ins->scratch], **from = f->leaves[ins->operands[0]->scratch];
   int n = hl_leaf_count(ins->shape);
   for (int i = 0; i < n; i++)
-    add_copy(f, state[i], from[i]);
+    hl_add_copy(f->l->program, f->steps, state[i], from[i]);
   hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_WHILE);
   step->range = ins->range;
   const hl_shape *pred = hl_shape_scalar(f->l->arena, HL_PRED);
   step->selector = new_buffer(f->l, "condition", HL_BUFFER_TEMP, pred);
-  lower_computation(f->l, hl_attr_computation(ins, HL_ATTR_CONDITION), &step->condition,
-                    (hl_buffer **const[]){state}, &step->selector);
-  lower_body(f, hl_attr_computation(ins, HL_ATTR_BODY), &step->body, state, ins->shape);
+  hl_buffer **const parameters[] = {state};
+  lower_computation(f->l, hl_attr_computation(ins, HL_ATTR_CONDITION), &step->condition, parameters,
+                    &step->selector);
+  lower_computation(f->l, hl_attr_computation(ins, HL_ATTR_BODY), &step->body, parameters, state);
 }
 
 static void lower_conditional(frame *f, hl_instruction *ins)
 {
-  hl_computation *branches[2] = {hl_attr_computation(ins, HL_ATTR_TRUE_COMPUTATION),
-                                 hl_attr_computation(ins, HL_ATTR_FALSE_COMPUTATION)};
-  const hl_attr *list = hl_attr_find(ins, HL_ATTR_BRANCH_COMPUTATIONS);
   hl_step *step = hl_steps_add(f->l->arena, f->steps, HL_STEP_CONDITIONAL);
   step->range = ins->range;
   step->selector = f->leaves[ins->operands[0]->scratch][0];
   step->branch_count = ins->operand_count - 1;
   step->branches = HL_ARRAY(f->l->arena, step->branch_count, hl_steps);
   for (int i = 0; i < step->branch_count; i++) {
-    hl_computation *branch = list ? list->computations.values[i] : branches[i];
     hl_buffer **argument = f->leaves[ins->operands[i + 1]->scratch];
-    lower_computation(f->l, branch, &step->branches[i], (hl_buffer **const[]){argument},
+    lower_computation(f->l, hl_branch_of(ins, i), &step->branches[i], (hl_buffer **const[]){argument},
                       f->leaves[ins->scratch]);
   }
 }
@@ -432,6 +183,13 @@ static void lower_call(frame *f, const hl_instruction *ins)
   hl_lower_call_step(&site);
 }
 
+static void lower_kernel(frame *f, const hl_unit *unit)
+{
+  hl_kernel_site site = {.arena = f->l->arena, .program = f->l->program, .options = f->l->options,
+                         .plan = f->plan, .leaves = f->leaves, .memo = f->memo, .steps = f->steps};
+  hl_lower_kernel(&site, unit);
+}
+
 static void lower_unit(frame *f, hl_unit *unit)
 {
   if (unit->kind == HL_UNIT_KERNEL)
@@ -444,15 +202,6 @@ static void lower_unit(frame *f, hl_unit *unit)
     lower_conditional(f, unit->roots[0]);
 }
 
-/* What could not be written straight into a target is copied there at the end. */
-static void copy_targets(frame *f, hl_buffer **targets)
-{
-  hl_instruction *root = f->computation->root;
-  hl_buffer **from = f->leaves[root->scratch];
-  for (int i = 0; i < hl_leaf_count(root->shape); i++)
-    add_copy(f, targets[i], from[i]);
-}
-
 static void lower_computation(lowerer *l, hl_computation *computation, hl_steps *steps,
                               hl_buffer **const *parameters, hl_buffer **targets)
 {
@@ -460,10 +209,13 @@ static void lower_computation(lowerer *l, hl_computation *computation, hl_steps 
   f.plan = hl_fuse(l->arena, computation, l->options);
   f.leaves = HL_ARRAY(l->arena, computation->instruction_count + 1, hl_buffer **);
   f.memo = HL_ARRAY(l->arena, computation->instruction_count + 1, hl_memo *);
-  make_leaves(&f, parameters, targets);
+  f.sharing = hl_share(&(hl_share_request){.arena = l->arena, .computation = computation, .plan = f.plan,
+                                           .facts = &l->facts, .parameters = parameters, .targets = targets});
+  make_leaves(&f, parameters);
   for (int i = 0; i < f.plan->unit_count; i++)
     lower_unit(&f, f.plan->units[i]);
-  copy_targets(&f, targets);
+  hl_add_moves(l->program, steps, hl_leaf_count(computation->root->shape), targets,
+               f.leaves[computation->root->scratch]);
 }
 
 /* --- control instructions are stored: their elements are loads --- */
@@ -492,7 +244,7 @@ hl_value hl_lower_call(hl_puller *p, const hl_instruction *ins, int leaf, const 
 
 hl_value hl_lower_tuple(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
 {
-  const hl_instruction *source = leaf_source((hl_instruction *)(uintptr_t)ins, &leaf);
+  const hl_instruction *source = hl_leaf_source(NULL, (hl_instruction *)(uintptr_t)ins, &leaf);
   return hl_pull(p, source, leaf, index);
 }
 
@@ -582,7 +334,7 @@ static hl_buffer ***entry_parameters(lowerer *l, hl_module *module)
 
 hl_program *hl_lower_module(hl_arena *arena, hl_module *module, const hl_lower_options *options)
 {
-  lowerer l = {arena, options, hl_program_new(arena, module->name)};
+  lowerer l = {arena, options, hl_program_new(arena, module->name), hl_leaf_facts_new(arena)};
   hl_program *program = l.program;
   program->max_workers = options->max_workers;
   hl_buffer ***parameters = entry_parameters(&l, module);

@@ -9,6 +9,7 @@
 #define HL_LOWER_KERNEL_H
 
 #include "fuse.h"
+#include "leaf.h"
 
 /* An affine index: constant + sum of stride * node. Immutable; terms in the order they came, no
  * node twice. */
@@ -138,12 +139,6 @@ void hl_close_for(hl_puller *p);
 void hl_open_if(hl_puller *p, hl_node *pred);
 void hl_close_if(hl_puller *p);
 hl_node *hl_put_result(hl_puller *p, hl_node *loop, int index);
-
-/* --- shapes of tuples, flattened --- */
-int hl_leaf_count(const hl_shape *shape);
-const hl_shape *hl_leaf_shape(const hl_shape *shape, int leaf);
-/* The first leaf of element `index` of a tuple shape. */
-int hl_leaf_offset(const hl_shape *shape, int index);
 
 /* --- elements --- */
 /* Element `index` of the value of an array instruction; leaf: which of the leaves of a tuple

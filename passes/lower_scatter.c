@@ -1,5 +1,5 @@
-/* lower_scatter.c - scatter: a copy of the operand, into which the updates are combined in their
- * order (numerics.md rule 10).
+/* lower_scatter.c - scatter: a copy of the operand, or the operand itself where it may be written, into which the updates
+ * are combined in their order (numerics.md rule 10).
  *
  * The dimensions of the updates up to the last scatter dimension are a fold; those behind it, parts
  * of a window that collide with nothing of the same window, are loops inside, which may run in any
@@ -137,11 +137,23 @@ static hl_index target_element(hl_puller *p, const scatter *s)
 
 /* --- loops --- */
 
+/* Whether the updates go into the operand's own memory. */
+static bool is_in_place(const hl_puller *p, const scatter *s, int k)
+{
+  hl_buffer *const *from = p->leaves[s->ins->operands[k]->scratch];
+  return from && from[0] == p->leaves[s->ins->scratch][k];
+}
+
 static void copy_operands(hl_puller *p, const scatter *s)
 {
   hl_index at[HL_LIMIT_RANK];
-  int opened = hl_open_all(p, s->to, at);
+  int moved = 0;
+  for (int k = 0; k < s->count; k++)
+    moved += !is_in_place(p, s, k);
+  int opened = moved ? hl_open_all(p, s->to, at) : 0;
   for (int k = 0; k < s->count; k++) {
+    if (is_in_place(p, s, k))
+      continue;
     hl_value value = hl_pull(p, s->ins->operands[k], 0, at);
     hl_put_store(p, p->leaves[s->ins->scratch][k], hl_index_flatten(p, s->to, at), value);
   }

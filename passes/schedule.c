@@ -335,12 +335,16 @@ static void stream_node(void *user, hl_node *node)
       node->is_streaming = node->access->terms[i].stride == 1;
 }
 
+/* A kernel touches no more elements of an array than it has operations: a window of a large one may be small. */
 static void stream(hl_step *step, const hl_lower_options *options)
 {
-  int64_t bytes = 0;
-  for (int i = 0; i < step->kernel->param_count; i++)
-    if (step->kernel->params[i]->direction != HL_PARAM_SCRATCH)
-      bytes += step->buffers[i]->bytes;
+  int64_t bytes = 0, most = hl_block_work(&step->kernel->body);
+  for (int i = 0; i < step->kernel->param_count; i++) {
+    const hl_param *param = step->kernel->params[i];
+    int64_t touched = param->count < most ? param->count : most;
+    if (param->direction != HL_PARAM_SCRATCH)
+      bytes += touched * hl_type_bytes(param->type);
+  }
   if (bytes > options->cache_bytes)
     hl_block_walk(&step->kernel->body, stream_node, NULL);
 }
