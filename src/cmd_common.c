@@ -71,6 +71,7 @@ void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
                           .max_workers = options->max_workers,
                           .dialect_xla = options->dialect_xla,
                           .verify_each = options->verify_each,
+                          .line_tables = options->line_tables,
                           .name = options->name,
                           .after_pass = options->dump_after ? dump_after : NULL,
                           .timing = options->time_passes || options->stats ? on_time : NULL};

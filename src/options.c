@@ -260,6 +260,12 @@ static bool set_stats(hl_options *o, const char *value)
   return o->stats = true;
 }
 
+static bool set_line_tables(hl_options *o, const char *value)
+{
+  (void)value;
+  return o->line_tables = true;
+}
+
 static bool set_random(hl_options *o, const char *value)
 {
   int64_t number;
@@ -366,6 +372,8 @@ static const option options_table[] = {
     {"-O", "0..3", CODE, set_opt_level,
      "optimisation: 0 scalar, 1 fusion, 2 vectors and threads (default), 3 more unrolling; no bit "
      "changes"},
+    {"-g", NULL, COMPILE, set_line_tables,
+     "line tables: gdb, perf and addr2line show the lines of the HLO"},
     {"--target", "TRIPLE", CODE, set_target, "the machine to compile for (default: this one)"},
     {"--cpu", "CPU", CODE, set_cpu,
      "its processor; native is this one (default: compile a portable baseline, run native)"},

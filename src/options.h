@@ -64,6 +64,7 @@ typedef struct hl_options {
   const char *dump_after;
   bool time_passes;
   bool stats;
+  bool line_tables; /* -g */
   bool in_place, is_explicit; /* fmt */
   bool is_markdown;           /* ops */
   bool is_json;               /* explain, bench */

@@ -264,6 +264,7 @@ bool hl_session_emit(hl_session *s, hl_code_kind kind, hl_code *code)
   options.symbol = s->symbol;
   options.signature = hl_signature(s->arena, s->program);
   options.threads = s->program->max_workers > 1;
+  options.debug = s->options.line_tables ? s->diag.source : NULL;
   options.timing = s->options.timing;
   options.timing_user = s->options.user;
   bool ok = hl_codegen_program(s->arena, s->program, &options, kind, code, &error);

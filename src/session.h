@@ -26,6 +26,7 @@ typedef struct hl_session_options {
                     */
   bool dialect_xla;
   bool verify_each;
+  bool line_tables; /* -g */
   bool disabled_passes[HL_PASS_COUNT]; /* of those that code can do without */
   const char *name;                    /* C name; NULL: from the source's name */
   /* Hooks for dumps and times; NULL. Steps that are no passes are named "parse", "verify", "lower",

@@ -29,6 +29,7 @@ typedef struct hl_codegen_options {
   bool threads;          /* parallel loops go through hlo_parallel_for where it is linked */
   const char *symbol;    /* name of the entry: a C identifier */
   const char *signature; /* text of NAME_signature; NULL: empty */
+  const hl_source *debug; /* NULL, or the text of which the code gets line tables */
   bool profile; /* the code calls the hl_profile_hook behind its workspace; hl_profile_offset */
   /* Called after each stage: "llvm-ir", "llvm-passes", "llvm-codegen"; NULL. */
   void (*timing)(void *user, const char *stage, double seconds);

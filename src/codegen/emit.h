@@ -74,6 +74,8 @@ typedef struct hl_emitter {
       part_end; /* of the vector loop that comes next, where it is cut; else NULL */
   const hl_node *lane_var;
   bool has_streamed; /* the function has streaming stores */
+  struct LLVMOpaqueDIBuilder *debug; /* NULL: no line tables */
+  LLVMMetadataRef debug_file;
   hl_map kernels;    /* functions by key */
   int kernel_count;  /* functions made so far, for names */
   const hl_parts *parts; /* NULL: the module is the whole program */
@@ -225,6 +227,13 @@ void hl_emit_is_glue(hl_emitter *e, LLVMValueRef function);
 /* Puts the floating environment of rule 1 in place; leave restores what enter returned. */
 LLVMValueRef hl_emit_fenv_enter(hl_emitter *e);
 void hl_emit_fenv_leave(hl_emitter *e, LLVMValueRef saved);
+
+/* debug.c: line tables, where the options ask for them. A function begins at the HLO of its kernel or step; what is
+ * built from now on came from `range`, in the function that is being emitted. */
+void hl_debug_open(hl_emitter *e);
+void hl_debug_close(hl_emitter *e);
+void hl_debug_function(hl_emitter *e, LLVMValueRef function, const char *name, hl_range range);
+void hl_debug_at(hl_emitter *e, hl_range range);
 
 /* object.c: passes, verification and bytes. */
 bool hl_object_write(hl_emitter *e, hl_code_kind kind, hl_code *code, const char **error);

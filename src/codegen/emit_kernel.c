@@ -93,6 +93,8 @@ static void enter_kernel(hl_emitter *e, const hl_step *step)
 static void start_function(hl_emitter *e, LLVMValueRef function)
 {
   e->l.function = function;
+  hl_debug_function(e, function, e->kernel->name, e->kernel->range);
+  hl_debug_at(e, e->kernel->range);
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));
   for (int i = 0; i < e->kernel->param_count; i++)
@@ -110,6 +112,7 @@ static void fence(hl_emitter *e)
 /* The entry block holds stack memory alone and then goes to the start. */
 static void finish_function(hl_emitter *e)
 {
+  hl_debug_at(e, e->kernel->range);
   fence(e);
   LLVMBuildRetVoid(e->l.builder);
   LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(e->l.function);
@@ -274,6 +277,8 @@ static LLVMValueRef emit_chunk(hl_emitter *e, LLVMValueRef body, const captures 
   LLVMTypeRef context = context_type(e, c);
   LLVMValueRef *args = HL_ARRAY(e->arena, c->count + 3, LLVMValueRef);
   e->l.function = function;
+  hl_debug_function(e, function, e->kernel->name, e->kernel->range);
+  hl_debug_at(e, e->kernel->range);
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   LLVMValueRef saved = hl_emit_fenv_enter(e);
   for (int i = 0; i < c->count; i++) {
@@ -352,6 +357,7 @@ void hl_emit_parallel(hl_emitter *e, const hl_node *node)
   e->pointers = pointers;
   e->values = values;
   hl_llvm_at(&e->l, here);
+  hl_debug_at(e, node->range);
   if (!chunk) {
     call_body(e, body, &c, count);
     return;
@@ -360,6 +366,7 @@ void hl_emit_parallel(hl_emitter *e, const hl_node *node)
   hl_llvm_if branch = hl_llvm_if_begin(&e->l, is_there);
   call_hook(e, loop, chunk, &c, count);
   hl_llvm_if_else(&e->l, &branch);
+  hl_debug_at(e, node->range);
   call_body(e, body, &c, count);
   hl_llvm_if_end(&e->l, &branch);
 }

@@ -129,6 +129,7 @@ hl_str hl_emit_key(hl_emitter *e, const hl_step *step)
   key k = {
       .e = e, .bytes = {.arena = e->arena}, .numbers = HL_ARRAY(e->arena, kernel->next_id, int)};
   put(&k, e->is_disjoint);
+  put(&k, e->options->debug ? step->number : -1); /* kernels of other lines are other functions */
   put(&k, kernel->param_count);
   for (int i = 0; i < kernel->param_count; i++) {
     const hl_param *param = kernel->params[i];

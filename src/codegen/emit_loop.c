@@ -426,6 +426,7 @@ void hl_emit_if(hl_emitter *e, const hl_node *node)
 
 static void emit_node(hl_emitter *e, const hl_node *node)
 {
+  hl_debug_at(e, node->range);
   switch (node->op) {
   case HL_LOOP_LOAD:
     hl_emit_load(e, node);

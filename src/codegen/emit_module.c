@@ -193,6 +193,7 @@ static LLVMValueRef copy_function(run_function *r)
   hl_emit_function_attributes(e, r->copy);
   hl_llvm_function_attr(&e->l, r->copy, "noinline");
   e->l.function = r->copy;
+  hl_debug_at(e, HL_NO_RANGE);
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   LLVMValueRef to = LLVMGetParam(r->copy, 0), from = LLVMGetParam(r->copy, 1);
   LLVMValueRef bytes = LLVMGetParam(r->copy, 2), zero = hl_llvm_i64(&e->l, 0);
@@ -204,6 +205,7 @@ static LLVMValueRef copy_function(run_function *r)
   LLVMBuildRetVoid(e->l.builder);
   e->l.function = r->function;
   hl_llvm_at(&e->l, here);
+  hl_debug_at(e, HL_NO_RANGE);
   return r->copy;
 }
 
@@ -230,6 +232,7 @@ static void emit_kernel_call(run_function *r, const hl_step *step)
   LLVMValueRef *args = HL_ARRAY(e->arena, count + 1, LLVMValueRef);
   e->l.function = r->function;
   hl_llvm_at(&e->l, here);
+  hl_debug_at(e, step->range);
   for (int i = 0; i < count; i++)
     args[i] = buffer_pointer(r, step->buffers[i]);
   LLVMBuildCall2(e->l.builder, hl_emit_kernel_type(e, step->kernel), kernel, args, (unsigned)count,
@@ -320,6 +323,7 @@ static void emit_mark(run_function *r, const hl_step *step, bool is_end)
 static void emit_steps(run_function *r, const hl_steps *steps)
 {
   for (const hl_step *step = steps->first; step; step = step->next) {
+    hl_debug_at(r->e, step->range);
     emit_mark(r, step, false);
     switch (step->kind) {
     case HL_STEP_KERNEL:
@@ -360,6 +364,8 @@ static LLVMValueRef emit_run(hl_emitter *e)
   for (unsigned i = 1; i <= 3; i++)
     hl_llvm_attr(&e->l, r.function, i, "noalias", 0);
   e->l.function = r.function;
+  hl_debug_function(e, r.function, "run", HL_NO_RANGE);
+  hl_debug_at(e, HL_NO_RANGE);
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));
   LLVMBasicBlockRef start = hl_llvm_here(&e->l);
@@ -387,6 +393,8 @@ static void emit_entry(hl_emitter *e, LLVMValueRef run)
   hl_llvm_function_attr(&e->l, entry, "noinline");
   hl_emit_is_glue(e, entry);
   e->l.function = entry;
+  hl_debug_function(e, entry, e->options->symbol, HL_NO_RANGE);
+  hl_debug_at(e, HL_NO_RANGE);
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));
   LLVMBasicBlockRef start = hl_llvm_here(&e->l);

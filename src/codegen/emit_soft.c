@@ -349,6 +349,7 @@ static LLVMValueRef make_function(hl_emitter *e, const soft_function *soft, LLVM
   hl_emit_function_attributes(e, function);
   hl_llvm_function_attr(&e->l, function, "noinline");
   e->l.function = function;
+  hl_debug_at(e, HL_NO_RANGE);
   hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
   for (int i = 0; i < soft->arity; i++)
     args[i] = LLVMGetParam(function, (unsigned)i);

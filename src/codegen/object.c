@@ -165,6 +165,7 @@ typedef struct session {
 
 static void end_session(session *s)
 {
+  hl_debug_close(&s->emitter);
   hl_llvm_dispose(&s->emitter.l);
   if (s->emitter.machine)
     LLVMDisposeTargetMachine(s->emitter.machine);
@@ -202,8 +203,10 @@ static bool emit(session *s, job *j, const char **error)
   e->machine = hl_target_machine(s->arena, j->options, info, features, error);
   if (!e->machine || !start(e, error))
     return false;
+  hl_debug_open(e);
   hl_emit_program(e);
   hl_emit_soft_functions(e);
+  hl_debug_close(e);
   note_time(e, HL_EMIT_IR, &begin);
   bool ok = hl_object_write(e, j->kind, &j->code, error);
   memcpy(j->seconds, e->seconds, sizeof j->seconds);
@@ -234,13 +237,13 @@ static void run_part(void *context, int part)
   run_job((job *)context + part);
 }
 
-/* Objects of 64 bits can be merged. */
+/* Objects of 64 bits can be merged; those with line tables stay whole. */
 static const hl_parts *plan_parts(hl_arena *arena, const job *whole)
 {
   hl_target_info info;
   const char *error;
   hl_emitter e = {.arena = arena, .program = whole->program, .options = whole->options};
-  if (whole->kind != HL_CODE_OBJECT || !hl_target_resolve(arena, whole->options, &info, &error) ||
+  if (whole->kind != HL_CODE_OBJECT || whole->options->debug || !hl_target_resolve(arena, whole->options, &info, &error) ||
       info.pointer_bytes != 8)
     return NULL;
   return hl_parts_plan(&e);
