@@ -119,11 +119,14 @@ static hl_buffer **stored_leaves(frame *f, const hl_instruction *ins)
   return leaves;
 }
 
+/* Tokens are one leaf without memory, whoever makes them. */
 static void make_leaves(frame *f, hl_buffer **const *parameters)
 {
   for (hl_instruction *ins = f->computation->first; ins; ins = ins->next) {
     const hl_placement *placement = hl_placement_of(f->plan, ins);
-    if (ins->opcode == HL_OP_TUPLE)
+    if (ins->shape->element_type == HL_TOKEN)
+      f->leaves[ins->scratch] = HL_NEW(f->l->arena, hl_buffer *);
+    else if (ins->opcode == HL_OP_TUPLE)
       f->leaves[ins->scratch] = tuple_leaves(f, ins);
     else if (ins->opcode == HL_OP_GET_TUPLE_ELEMENT)
       f->leaves[ins->scratch] = element_leaves(f, ins);
