@@ -159,6 +159,7 @@ typedef struct hl_origin {
   const char *name, *op;
   hl_range range;
   const char *stored; /* why it is written to memory; NULL: it is not */
+  bool is_minor;      /* a constant, or what a pass put in for a stretched operand: no work of its own */
 } hl_origin;
 
 struct hl_kernel {

@@ -86,8 +86,8 @@ const hl_origin *hl_unit_origins(const hl_fusion_plan *plan, const hl_unit *unit
   for (int i = 0; i < w.count; i++) {
     const hl_instruction *ins = w.found[i];
     const char *stored = is_root(unit, ins) ? hl_stored_text(hl_placement_of(plan, ins)->reason) : NULL;
-    if (is_work(ins) || stored)
-      origins[(*count)++] = (hl_origin){ins->name, hl_op_info_of(ins->opcode)->name, ins->range, stored};
+    origins[(*count)++] = (hl_origin){ins->name, hl_op_info_of(ins->opcode)->name, ins->range, stored,
+                                      !is_work(ins) && !stored};
   }
   return origins;
 }

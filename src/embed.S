@@ -16,6 +16,7 @@
         embed hl_embed_pool, "rt_pool.o"
         embed hl_embed_libc, "libc_stub.so"
         embed hl_embed_exe, "rt_exe.o"
+        embed hl_embed_graph, "src/share/graph.html"
         embed hl_embed_exe_header, "runtime/hlo_exe.h"
 
         .section .note.GNU-stack,"",%progbits

@@ -11,4 +11,7 @@ extern const unsigned char hl_embed_exe[], hl_embed_exe_end[];
 /* The text of runtime/hlo_exe.h. */
 extern const char hl_embed_exe_header[], hl_embed_exe_header_end[];
 
+/* The page of `graph`, with {{TITLE}}, {{SVG}} and {{DATA}} for what goes there; a zero byte ends it. */
+extern const char hl_embed_graph[], hl_embed_graph_end[];
+
 #endif

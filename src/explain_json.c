@@ -100,6 +100,8 @@ static void add_origins(hl_str *out, const hl_explanation *e, const hl_kernel *k
   open(out, "computes", '[');
   for (int i = 0; i < kernel->origin_count; i++) {
     const hl_origin *origin = &kernel->origins[i];
+    if (origin->is_minor)
+      continue;
     open(out, NULL, '{');
     add_text(out, "instruction", origin->name);
     add_text(out, "op", origin->op);

@@ -117,7 +117,9 @@ static void print_origins(const hl_explanation *e, hl_page *page, const hl_kerne
   for (int i = 0; i < kernel->origin_count; i++) {
     const hl_origin *origin = &kernel->origins[i];
     uint32_t line = hl_explain_line(e, origin->range);
-    hl_str_printf(&fused, i ? ", %s" : "%s", origin->name);
+    if (origin->is_minor)
+      continue;
+    hl_str_printf(&fused, fused.length ? ", %s" : "%s", origin->name);
     if (line)
       hl_str_printf(&fused, " (%u)", line);
   }

@@ -32,6 +32,8 @@ static const command commands[] = {
      "run passes and print the module"},
     {HL_COMMAND_EXPLAIN, "explain", hl_command_explain, 1, 1, "[options] model.hlo",
      "show where operands are repeated, what is fused and why not more, loops, bytes, flops, bounds"},
+    {HL_COMMAND_GRAPH, "graph", hl_command_graph, 1, 1, "[options] model.hlo -o g.html|g.svg|g.dot",
+     "draw the module, with its kernels as boxes: a page to pan, zoom and search, SVG, or graphviz"},
     {HL_COMMAND_SHAPES, "shapes", hl_command_shapes, 1, INT32_MAX, "[options] 2,1,5 3,1 5...",
      "what shapes broadcast to under the rules of NumPy and PyTorch, and the HLO that says it"},
     {HL_COMMAND_LSP, "lsp", hl_command_lsp, 0, 0, "", "the language server for editors, on standard input and output"},

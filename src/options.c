@@ -25,8 +25,9 @@ enum {
   SHAPES = HL_COMMAND_SHAPES,
   EXPLAIN = HL_COMMAND_EXPLAIN,
   BENCH = HL_COMMAND_BENCH,
+  GRAPH = HL_COMMAND_GRAPH,
   CALL = RUN | BENCH,
-  CODE = COMPILE | CALL | EXPLAIN,
+  CODE = COMPILE | CALL | EXPLAIN | GRAPH,
   TEXT = CHECK | FMT | OPT | CODE
 };
 
@@ -220,6 +221,17 @@ static bool set_markdown(hl_options *o, const char *value)
   return o->is_markdown = true;
 }
 
+static bool set_format(hl_options *o, const char *value)
+{
+  static const char *const words[] = {"dot", "svg", "html"};
+  for (int i = 0; i < 3; i++)
+    if (!strcmp(value, words[i])) {
+      o->format = HL_FORMAT_DOT + (hl_format)i;
+      return true;
+    }
+  return false;
+}
+
 static bool set_kernel(hl_options *o, const char *value)
 {
   return read_int(value, 1, INT32_MAX, &o->kernel);
@@ -401,6 +413,8 @@ static const option options_table[] = {
     {"-i", NULL, FMT, set_in_place, "write each file in place"},
     {"--explicit", NULL, FMT, set_explicit, "write every implicit broadcast out"},
     {"--markdown", NULL, OPS, set_markdown, "the tables of ops and rules as a page: docs/ops.md"},
+    {"--format", "KIND", GRAPH, set_format,
+     "html, svg or dot (default: as the name of the output ends, else dot)"},
     {"--kernel", "N", EXPLAIN, set_kernel, "only the kernel of step N"},
     {"--json", NULL, EXPLAIN | BENCH, set_json, "one JSON object in place of the page"},
     {"--bandwidth", "GB/s", EXPLAIN, set_bandwidth,

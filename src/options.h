@@ -18,7 +18,8 @@ typedef enum hl_command_id {
   HL_COMMAND_SHAPES = 1 << 6,
   HL_COMMAND_LSP = 1 << 7,
   HL_COMMAND_EXPLAIN = 1 << 8,
-  HL_COMMAND_BENCH = 1 << 9
+  HL_COMMAND_BENCH = 1 << 9,
+  HL_COMMAND_GRAPH = 1 << 10
 } hl_command_id;
 
 typedef enum hl_emit {
@@ -42,6 +43,13 @@ typedef enum hl_fill {
   HL_FILL_IOTA,
   HL_FILL_RANDOM
 } hl_fill;
+
+typedef enum hl_format {
+  HL_FORMAT_BY_NAME,
+  HL_FORMAT_DOT,
+  HL_FORMAT_SVG,
+  HL_FORMAT_HTML
+} hl_format;
 
 typedef struct hl_options {
   hl_command_id command;
@@ -68,6 +76,7 @@ typedef struct hl_options {
   bool in_place, is_explicit; /* fmt */
   bool is_markdown;           /* ops */
   bool is_json;               /* explain, bench */
+  hl_format format;           /* graph */
   int64_t kernel;             /* explain: 0: all */
   double bandwidth, peak;     /* explain: GB/s and GFLOP/s; 0: measured */
   bool is_random;             /* run */
