@@ -1,8 +1,11 @@
 /* loop_split.c - cutting loops in blocks, and reductions at the blocks that their order defines.
  *
- * ROW of more than 4096 values is ROW of the ROWs of blocks of 4096, COL of more than 256 likewise (numerics.md rule 4), so a
- * kernel that stores the blocks' values and one that combines them give the same bits, and blocks are what threads share.
+ * ROW of more than 4096 values is ROW of the ROWs of blocks of 4096, COL of more than 256 likewise (numerics.md rule 4), a product
+ * adds the sums of blocks of 1024 one after the other (rule 8): so a kernel that stores the blocks' values and one that combines
+ * them give the same bits, and blocks are what threads share. Products of few results and a long sum also keep the rows of a block
+ * in the cache for all results.
  */
+#include "lower_dot.h"
 #include "schedule.h"
 
 #include <string.h>
@@ -10,6 +13,8 @@
 enum {
   ROW_BLOCK = 4096,
   COL_BLOCK = 256,
+  DOT_BLOCKS = 16,        /* from which on products of up to DOT_RESULTS results are cut */
+  DOT_RESULTS = 1 << 16,
   COL_STEP = 8,           /* rows added at once to a row of accumulators */
   FEW_RESULTS = 16,       /* rows from which on threads share rows instead */
   MIN_ELEMENTS = 1 << 16
@@ -96,9 +101,17 @@ typedef struct target {
   int64_t outputs, block;
 } target;
 
+static bool is_dot(const hl_loop *loop)
+{
+  return loop->result_count == 1 && loop->combiners[0].order == HL_ORDER_DOT;
+}
+
+/* The blocks of a product are added in order: COL does that for as many as one of its own blocks holds. */
 static int64_t block_of(const hl_loop *loop)
 {
   int64_t block = 0;
+  if (is_dot(loop))
+    return loop->extents[0] <= HL_DOT_BLOCK * COL_BLOCK ? HL_DOT_BLOCK : 0;
   for (int i = 0; i < loop->result_count; i++) {
     hl_order order = loop->combiners[i].order;
     if (order == HL_ORDER_DOT)
@@ -162,6 +175,12 @@ static bool is_columns(const target *t)
   return c.fits && is_col && t->outputs >= 64;
 }
 
+static bool is_long_product(const target *t)
+{
+  const hl_loop *loop = t->reduce->loop;
+  return is_dot(loop) && t->outputs <= DOT_RESULTS && loop->extents[0] >= DOT_BLOCKS * HL_DOT_BLOCK;
+}
+
 static bool find_target(hl_kernel *kernel, target *t)
 {
   hl_block *block = &kernel->body;
@@ -170,7 +189,7 @@ static bool find_target(hl_kernel *kernel, target *t)
     hl_node *inner = NULL;
     for (hl_node *node = block->first; node; node = node->next) {
       t->reduce = node;
-      if (is_splittable(node, t) && (t->outputs < FEW_RESULTS || is_columns(t))) {
+      if (is_splittable(node, t) && (t->outputs < FEW_RESULTS || is_columns(t) || is_long_product(t))) {
         t->block = block_of(node->loop);
         return true;
       }
@@ -266,6 +285,11 @@ static void combine_blocks(hl_step *step, target *t, hl_buffer **buffers)
   hl_loop *loop = t->reduce->loop;
   loop->extents[0] = (loop->extents[0] + t->block - 1) / t->block;
   loop->body.first = loop->body.last = NULL;
+  if (is_dot(loop)) {
+    loop->combiners = hl_arena_memdup(kernel->arena, loop->combiners, sizeof *loop->combiners);
+    loop->combiners[0].order = HL_ORDER_COL;
+    loop->yield_count = 1;
+  }
   hl_loop_builder at = at_block(kernel, &loop->body);
   for (int i = 0; i < loop->result_count; i++) {
     hl_param *param = add_partial(step, buffers[i], HL_PARAM_IN);
