@@ -25,10 +25,48 @@ typedef struct mover {
   int *ready, ready_count;
 } mover;
 
+/* Memory of the caller's may hold more than one form of a value: any byte but 0 is true, and of an
+ * integer below a byte only its own bits count. */
+static bool is_loose(const hl_buffer *buffer)
+{
+  return buffer->kind == HL_BUFFER_ARGUMENT &&
+         (buffer->type == HL_PRED ||
+          (hl_is_integral(buffer->type) && hl_type_bits(buffer->type) < 8));
+}
+
+/* A kernel that loads and stores each value. */
+static void add_move(hl_program *program, hl_steps *steps, hl_buffer *to, hl_buffer *from)
+{
+  hl_kernel *kernel = hl_kernel_new(program->arena, to->name);
+  hl_param *in = hl_kernel_add_param(kernel, from->name, HL_PARAM_IN, from->type, from->rank,
+                                     from->dimensions);
+  hl_param *out =
+      hl_kernel_add_param(kernel, to->name, HL_PARAM_OUT, to->type, to->rank, to->dimensions);
+  hl_access *read = hl_access_new(program->arena, in, 0),
+            *write = hl_access_new(program->arena, out, 0);
+  hl_loop_builder b = {kernel, &kernel->body};
+  if (in->count > 1) {
+    hl_node *loop = hl_loop_for(&b, HL_MODE_SERIAL, in->count, NULL);
+    b.at = &loop->loop->body;
+    hl_access_add(program->arena, read, hl_loop_var(loop, 0), 1);
+    hl_access_add(program->arena, write, hl_loop_var(loop, 0), 1);
+  }
+  hl_loop_store(&b, write, hl_loop_load(&b, read, NULL, NULL), NULL);
+  hl_step *step = hl_steps_add(program->arena, steps, HL_STEP_KERNEL);
+  step->kernel = kernel;
+  step->buffers = HL_ARRAY(program->arena, 2, hl_buffer *);
+  step->buffers[0] = from;
+  step->buffers[1] = to;
+}
+
 void hl_add_copy(hl_program *program, hl_steps *steps, hl_buffer *to, hl_buffer *from)
 {
   if (!to || !from || to == from || to->bytes == 0)
     return;
+  if (is_loose(from)) {
+    add_move(program, steps, to, from);
+    return;
+  }
   hl_step *step = hl_steps_add(program->arena, steps, HL_STEP_COPY);
   step->buffers = HL_ARRAY(program->arena, 2, hl_buffer *);
   step->buffers[0] = to;

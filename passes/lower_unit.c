@@ -163,8 +163,9 @@ static void close_domain(hl_puller *p, int opened)
 }
 
 /* A concatenate that is a root: one nest an operand, no guards. */
-static void store_pieces(hl_puller *p, const hl_instruction *root)
+static void store_pieces(hl_puller *p, const result *x)
 {
+  const hl_instruction *root = x->root;
   int64_t d = hl_attr_ints(root, HL_ATTR_DIMENSIONS).values[0], start = 0;
   hl_index *index = HL_ARRAY(p->arena, root->shape->rank + 1, hl_index);
   for (int i = 0; i < root->operand_count; i++) {
@@ -174,7 +175,8 @@ static void store_pieces(hl_puller *p, const hl_instruction *root)
       int opened = open_domain(p, &domain, piece->shape->rank, index);
       hl_value value = hl_pull(p, piece, 0, index);
       index[d] = hl_index_scale(p, index[d], 1, start);
-      hl_put_store(p, p->leaves[root->scratch][0], hl_index_flatten(p, root->shape, index), value);
+      hl_put_store(p, x->detour ? x->detour : x->place, hl_index_flatten(p, root->shape, index),
+                   value);
       close_domain(p, opened);
     }
     start += piece->shape->dimensions[d];
@@ -234,7 +236,7 @@ static void build_kernel(hl_puller *p, results *all, hl_domain *domain)
   if (hl_build_of(root))
     hl_build_of(root)(p, root);
   else if (root->opcode == HL_OP_CONCATENATE)
-    store_pieces(p, root);
+    store_pieces(p, &all->list[0]);
   else
     build_loops(p, all, domain);
   for (size_t i = 0; i < p->touched_count; i++)

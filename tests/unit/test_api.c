@@ -127,6 +127,35 @@ static int scale(void *const *arguments, void *const *results, const char *confi
   return config_bytes != 1 || x[0] < 0;
 }
 
+static const char loose[] = "HloModule loose\nENTRY e {\n  p = pred[8] parameter(0)\n"
+                            "  q = pred[] parameter(1)\n  n = s4[4] parameter(2)\n"
+                            "  z = u2[4] parameter(3)\n"
+                            "  ROOT t = (pred[8], pred[8], pred[], s4[4], u2[4]) tuple(p, p, q, n, z)\n}\n";
+
+/* Any byte but 0 is true, and of small integers their own bits count: results hold the one form,
+ * also of what is only moved. */
+START_TEST(moves_leave_one_form)
+{
+  hlo_options options = hlo_default_options();
+  options.opt_level = _i;
+  hlo_executable *e = compile(loose, &options);
+  const uint8_t p[8] = {0, 1, 2, 255, 128, 0, 16, 3}, want[8] = {0, 1, 1, 1, 1, 0, 1, 1};
+  const uint8_t q = 2, one = 1, z[4] = {0, 3, 5, 0xfe}, small[4] = {0, 3, 1, 2};
+  const int8_t n[4] = {7, -8, 0x17, 0x48}, four[4] = {7, -8, 7, -8};
+  uint8_t p1[8], p2[8], q1, z1[4];
+  int8_t n1[4];
+  void *results[] = {p1, p2, &q1, n1, z1};
+  _Alignas(64) static char workspace[256];
+  ck_assert_int_eq(hlo_execute(e, (const void *[]){p, &q, n, z}, results, workspace), 0);
+  ck_assert_mem_eq(p1, want, sizeof want);
+  ck_assert_mem_eq(p2, want, sizeof want);
+  ck_assert_uint_eq(q1, one);
+  ck_assert_mem_eq(n1, four, sizeof four);
+  ck_assert_mem_eq(z1, small, sizeof small);
+  hlo_executable_free(e);
+}
+END_TEST
+
 START_TEST(calls_functions_of_the_program)
 {
   const float x[3] = {1, 2, 3}, bad[3] = {-1, 0, 0};
@@ -320,6 +349,7 @@ int main(void)
   tcase_add_test(t, refuses_an_unknown_cpu);
   tcase_add_test(t, prints_modules);
   tcase_add_test(t, calls_functions_of_the_program);
+  tcase_add_loop_test(t, moves_leave_one_form, 0, 3);
   tcase_add_test(t, refuses_unknown_targets);
   tcase_add_test(t, executables_are_shared);
   tcase_add_test(t, refuses_a_bad_workspace);
