@@ -37,16 +37,14 @@ static void add_kernel(hl_map *by_name, const hl_told_step *told)
   }
 }
 
-/* The kernel that stores it, else the first that computes it. */
+/* The last kernel that stores it (one before it may store parts), else the first that computes it. */
 static const hl_told_step *kernel_of(const hl_map *by_name, const hl_instruction *ins)
 {
   const hl_told_step *found = NULL;
   for (const computed *c = hl_map_get(by_name, ins->name, strlen(ins->name)); c; c = c->next) {
-    if (c->origin->range.begin != ins->range.begin)
+    if (c->origin->range.begin != ins->range.begin || (found && !c->origin->stored))
       continue;
     found = c->kernel;
-    if (c->origin->stored)
-      break;
   }
   return found;
 }
