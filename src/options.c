@@ -6,7 +6,7 @@
  */
 #include "options.h"
 
-#include "ir/str.h"
+#include "ir/lint.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -153,7 +153,39 @@ static bool set_constants(hl_options *o, const char *value)
 static bool set_diagnostics(hl_options *o, const char *value)
 {
   o->json = !strcmp(value, "json");
-  return o->json || !strcmp(value, "text");
+  o->sarif = !strcmp(value, "sarif") && o->command == HL_COMMAND_CHECK;
+  return o->json || o->sarif || !strcmp(value, "text");
+}
+
+/* The bits of a warning's name, or of all; 0: there is none. */
+static unsigned warning_bits(const char *name)
+{
+  if (!strcmp(name, "all"))
+    return (1u << HL_LINT_COUNT) - 1;
+  for (hl_lint_id i = 0; i < HL_LINT_COUNT; i++)
+    if (!strcmp(hl_rule_label(hl_lint_rule(i)), name))
+      return 1u << i;
+  return 0;
+}
+
+/* As in clang: NAME, no-NAME, error, no-error, error=NAME, no-error=NAME, from left to right. */
+static bool set_warning(hl_options *o, const char *value)
+{
+  bool is_on = strncmp(value, "no-", 3) != 0;
+  const char *name = is_on ? value : value + 3;
+  bool is_error = !strncmp(name, "error", 5) && (!name[5] || name[5] == '=');
+  unsigned bits = is_error && name[5] ? warning_bits(name + 6) : is_error ? 0 : warning_bits(name);
+  if (is_error && !name[5]) {
+    o->all_errors = is_on;
+    return true;
+  }
+  if (is_error)
+    o->warning_errors = is_on ? o->warning_errors | bits : o->warning_errors & ~bits;
+  if (!is_error || is_on)
+    o->warnings = is_on ? o->warnings | bits : o->warnings & ~bits;
+  if (!is_error && !is_on)
+    o->warning_errors &= ~bits;
+  return bits;
 }
 
 static bool set_color(hl_options *o, const char *value)
@@ -375,7 +407,7 @@ static bool set_help(hl_options *o, const char *value)
 }
 
 static const option options_table[] = {
-    {"-o", "OUT", CODE | FMT | OPT | SHAPES, set_output,
+    {"-o", "OUT", CODE | FMT | OPT | SHAPES | CHECK, set_output,
      "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
     {"--emit", "KIND", COMPILE | OPT, set_emit,
      "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
@@ -440,7 +472,11 @@ static const option options_table[] = {
     {"--custom-calls", "A.so,B.so", CALL, set_call_libraries,
      "shared libraries with the functions of custom calls: hlo_custom_TARGET"},
     {"--dialect", "xla", TEXT, set_dialect, "refuse what XLA does not read: implicit broadcasts"},
-    {"--diagnostics", "json", TEXT, set_diagnostics, "messages as JSON"},
+    {"-W", "NAME", CHECK, set_warning,
+     "warn of unused-parameter, unused-computation, dead-parameter, reduce-init, outer-product, f64-constant "
+     "or all; no-NAME does not, error and error=NAME make errors of warnings"},
+    {"--diagnostics", "FORM", TEXT, set_diagnostics,
+     "messages as text or json; check: sarif, on standard output or in the file of -o"},
     {"--color", "WHEN", TEXT, set_color, "auto, always or never"},
     {"--help", NULL, TEXT | OPS | SHAPES, set_help, "this text"},
 };

@@ -65,6 +65,9 @@ typedef struct hl_options {
   int max_workers; /* --threads: off is 1, on 16; 0: not given */
   bool fast_math, fp_contract, ftz;
   bool json, dialect_xla;
+  bool sarif;                        /* check */
+  unsigned warnings, warning_errors; /* check: bits of hl_lint_id */
+  bool all_errors;                   /* -Werror */
   int color;            /* -1: as the terminal says */
   const char *passes;   /* opt */
   const char *disabled; /* --disable-passes */
