@@ -1,4 +1,4 @@
-/* lower_sort.h - the merge sort that sort and topk share. */
+/* lower_sort.h - the ways to sort and select that sort and topk share. */
 #ifndef HL_LOWER_SORT_H
 #define HL_LOWER_SORT_H
 
@@ -24,5 +24,24 @@ bool hl_put_radix_sort(hl_puller *p, const hl_instruction *ins);
 /* Room for the line in scratch[i]. */
 hl_buffer *hl_new_sort_scratch(hl_puller *p, const hl_sorter *sorter, const char *what,
                                hl_element_type type);
+
+/* topk of a line: the k largest keys, equal ones in the order of their places. */
+typedef struct hl_topk {
+  const hl_instruction *ins;
+  int64_t n, k;
+  hl_element_type type; /* of keys */
+  hl_index *at;         /* the line; its last index is set on the way */
+  hl_node *(*key)(hl_puller *p, const struct hl_topk *top, hl_index i);
+} hl_topk;
+
+/* Where a buffer holds the places, s32, of the elements chosen. */
+typedef struct hl_selected {
+  hl_buffer *places;
+  hl_index start;
+} hl_selected;
+
+/* Whether a line holds so many more than k that it is not worth to sort. */
+bool hl_selects_few(const hl_topk *top);
+hl_selected hl_put_selection(hl_puller *p, const hl_topk *top);
 
 #endif

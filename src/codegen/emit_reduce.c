@@ -105,9 +105,22 @@ static LLVMValueRef combine(hl_emitter *e, const hl_combiner *c, LLVMValueRef a,
   return hl_emit_combine(e, c->combine, c->type, a, b);
 }
 
+/* Whether any lane is true, or all are: one look at all bits together. */
+static LLVMValueRef emit_any_or_all(hl_emitter *e, bool is_all, LLVMValueRef lanes)
+{
+  LLVMBuilderRef b = e->l.builder;
+  LLVMTypeRef type = LLVMIntTypeInContext(e->l.context, (unsigned)hl_llvm_lanes(lanes));
+  LLVMValueRef bits = LLVMBuildBitCast(b, lanes, type, "");
+  LLVMValueRef none = is_all ? LLVMConstAllOnes(type) : LLVMConstNull(type);
+  return LLVMBuildICmp(b, is_all ? LLVMIntEQ : LLVMIntNE, bits, none, "");
+}
+
 LLVMValueRef hl_emit_tree(hl_emitter *e, const hl_combiner *combiner, LLVMValueRef lanes)
 {
   int n = hl_llvm_lanes(lanes);
+  bool is_any = combiner->combine == HL_LOOP_OR, is_all = combiner->combine == HL_LOOP_AND;
+  if (n > 1 && combiner->type == HL_PRED && (is_any || is_all))
+    return emit_any_or_all(e, is_all, lanes);
   for (int h = n / 2; h >= 1; h /= 2) {
     LLVMValueRef low = hl_llvm_slice(&e->l, lanes, 0, h), high = hl_llvm_slice(&e->l, lanes, h, h);
     lanes = combine(e, combiner, low, high);
