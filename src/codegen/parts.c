@@ -19,7 +19,7 @@ enum {
   LOOP_COST = 1500,
   INSTRUCTION_COST = 30,
   STEP_COST = 20,
-  PART_COST = 15000
+  PART_COST = 30000
 };
 
 /* Nesting is that of the kernel's loops. */
