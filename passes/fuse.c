@@ -431,6 +431,18 @@ static bool is_repeated(fuser *f, const info *x)
   return false;
 }
 
+/* Computing a value where a gather reads it costs more than writing it first, at two operations a store and load. */
+static bool is_gathered(const info *x)
+{
+  for (int i = 0; i < x->ins->user_count; i++) {
+    const hl_instruction *user = x->ins->users[i];
+    if (user->opcode == HL_OP_GATHER && user->operands[0] == x->ins &&
+        elements(user->shape) / (x->cost + 2) * x->cost > elements(x->ins->shape))
+      return true;
+  }
+  return false;
+}
+
 /* Constants and single loads under another index: nothing is gained by storing them. */
 static bool is_free(fuser *f, const info *x)
 {
@@ -533,6 +545,8 @@ static hl_stored_for reason_to_store(fuser *f, const info *x, bool fits)
     return HL_STORED_IN_WHOLE;
   if (ins->opcode == HL_OP_CONCATENATE && ins->operand_count > 2)
     return HL_STORED_PIECES;
+  if (is_gathered(x))
+    return HL_STORED_GATHERED;
   if (x->unit_count > 1)
     return !is_heavy(ins) && x->cost <= CHEAP && x->leaves <= 3 ? HL_FUSED : HL_STORED_SHARED;
   if (f->units[x->units[0]].inlined_count > MAX_INLINED)
