@@ -10,7 +10,7 @@
 /* A subcommand: takes its options, returns an exit status. Out of memory jumps to the guard. */
 typedef int hl_command_fn(const hl_options *options, hl_arena *arena, hl_guard *guard);
 hl_command_fn hl_command_check, hl_command_fmt, hl_command_opt, hl_command_ops, hl_command_compile,
-    hl_command_run, hl_command_shapes, hl_command_lsp, hl_command_explain, hl_command_bench,
+    hl_command_run, hl_command_shapes, hl_command_lsp, hl_command_explain, hl_command_bench, hl_command_extract,
     hl_command_graph;
 
 /* "hlo-lite: error: ..." on standard error; returns the status. */

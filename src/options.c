@@ -26,9 +26,10 @@ enum {
   EXPLAIN = HL_COMMAND_EXPLAIN,
   BENCH = HL_COMMAND_BENCH,
   GRAPH = HL_COMMAND_GRAPH,
+  EXTRACT = HL_COMMAND_EXTRACT,
   CALL = RUN | BENCH,
   CODE = COMPILE | CALL | EXPLAIN | GRAPH,
-  TEXT = CHECK | FMT | OPT | CODE
+  TEXT = CHECK | EXTRACT | FMT | OPT | CODE
 };
 
 /* Sets the option; false: the value is not one that it takes. */
@@ -326,6 +327,12 @@ static bool set_input(hl_options *o, const char *value)
   return length > 0 && value[length] == '=' && value[length + 1];
 }
 
+static bool set_root(hl_options *o, const char *value)
+{
+  o->root = value;
+  return *value;
+}
+
 static bool set_fill(hl_options *o, const char *value)
 {
   static const char *const words[] = {"zeros", "ones", "iota", "random"};
@@ -407,7 +414,7 @@ static bool set_help(hl_options *o, const char *value)
 }
 
 static const option options_table[] = {
-    {"-o", "OUT", CODE | FMT | OPT | SHAPES | CHECK, set_output,
+    {"-o", "OUT", CODE | FMT | OPT | SHAPES | CHECK | EXTRACT, set_output,
      "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
     {"--emit", "KIND", COMPILE | OPT, set_emit,
      "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
@@ -455,6 +462,7 @@ static const option options_table[] = {
      "what its processors compute in f32 (default: from their clock, vectors and number)"},
     {"--random", "SEED", CALL, set_random, "make the arguments from this seed"},
     {"--per-kernel", NULL, BENCH, set_per_kernel, "time, bytes and operations of each kernel"},
+    {"--root", "NAME", EXTRACT, set_root, "the instruction that becomes the root"},
     {"--input", "NAME=VALUE", RUN, set_input,
      "an argument by its parameter's name or number: a literal of HLO, or an .npy"},
     {"--fill", "WITH", RUN, set_fill,
@@ -478,7 +486,7 @@ static const option options_table[] = {
     {"--diagnostics", "FORM", TEXT, set_diagnostics,
      "messages as text or json; check: sarif, on standard output or in the file of -o"},
     {"--color", "WHEN", TEXT, set_color, "auto, always or never"},
-    {"--help", NULL, TEXT | OPS | SHAPES, set_help, "this text"},
+    {"--help", NULL, TEXT | OPS | SHAPES | HL_COMMAND_LSP, set_help, "this text"},
 };
 
 enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };

@@ -19,7 +19,8 @@ typedef enum hl_command_id {
   HL_COMMAND_LSP = 1 << 7,
   HL_COMMAND_EXPLAIN = 1 << 8,
   HL_COMMAND_BENCH = 1 << 9,
-  HL_COMMAND_GRAPH = 1 << 10
+  HL_COMMAND_GRAPH = 1 << 10,
+  HL_COMMAND_EXTRACT = 1 << 11
 } hl_command_id;
 
 typedef enum hl_emit {
@@ -86,6 +87,7 @@ typedef struct hl_options {
   uint64_t seed;
   const char **given; /* run: --input, in order */
   int given_count;
+  const char *root; /* extract */
   hl_fill fill;
   const char *expected;
   double ulp, atol, rtol;
