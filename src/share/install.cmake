@@ -49,3 +49,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/hlo_liteConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/hlo_liteConfig.cmake ${PROJECT_BINARY_DIR}/hlo_liteConfigVersion.cmake
         DESTINATION ${HL_PACKAGE_DIR})
 install(EXPORT hlo_liteTargets NAMESPACE hlo_lite:: DESTINATION ${HL_PACKAGE_DIR})
+
+# Where shells and editors look.
+install(FILES src/share/completions/hlo-lite.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hlo-lite)
+install(FILES src/share/vim/syntax/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax)
+install(FILES src/share/vim/ftdetect/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect)
