@@ -54,3 +54,10 @@ install(EXPORT hlo_liteTargets NAMESPACE hlo_lite:: DESTINATION ${HL_PACKAGE_DIR
 install(FILES src/share/completions/hlo-lite.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hlo-lite)
 install(FILES src/share/vim/syntax/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax)
 install(FILES src/share/vim/ftdetect/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect)
+
+# Manual pages, from what the command says of itself.
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man/hlo-lite.1
+  COMMAND sh ${PROJECT_SOURCE_DIR}/src/share/man/pages.sh $<TARGET_FILE:hlo-lite> ${PROJECT_BINARY_DIR}/man ${PROJECT_VERSION}
+  DEPENDS hlo-lite ${PROJECT_SOURCE_DIR}/src/share/man/pages.sh VERBATIM)
+add_custom_target(man ALL DEPENDS ${PROJECT_BINARY_DIR}/man/hlo-lite.1)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
