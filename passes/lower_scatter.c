@@ -5,7 +5,7 @@
  * of a window that collide with nothing of the same window, are loops inside, which may run in any
  * order. A window that does not fit is skipped as a whole.
  *
- * A float add of many updates adds into four tables instead, each for a quarter of the windows.
+ * A float add of many updates adds into four tables instead, each for a quarter of the windows: threads share these out.
  */
 #include "lower_region.h"
 #include "lower_whole.h"
@@ -239,6 +239,39 @@ static void update_in_order(hl_puller *p, scatter *s)
   hl_close_sequence(p, &loop);
 }
 
+/* The one dimension of the updates that numbers the windows, all others before the split being of size 1; -1: there are
+ * several or none. */
+static int window_dim(const scatter *s)
+{
+  int found = -1;
+  for (int d = 0; d < s->split; d++) {
+    if (s->update->dimensions[d] == 1)
+      continue;
+    if (found >= 0 || s->is_window[d])
+      return -1;
+    found = d;
+  }
+  return found;
+}
+
+/* Each table's windows in order, the tables beside each other. */
+static void update_by_tables(hl_puller *p, scatter *s, int dim)
+{
+  int64_t each = (s->windows + TABLES - 1) / TABLES;
+  hl_index table, i;
+  for (int d = 0; d < s->update->rank; d++)
+    s->at[d] = hl_index_constant(0);
+  hl_open_for(p, TABLES, &table);
+  hl_index start = hl_index_scale(p, table, each, 0);
+  hl_open_loop loop = hl_open_sequence(p, 1, &each, &i);
+  if (s->windows % TABLES)
+    loop.node->loop->limits[0] = hl_index_value(p, hl_index_scale(p, start, -1, s->windows));
+  s->at[dim] = hl_index_add(p, start, i);
+  update_window(p, s);
+  hl_close_sequence(p, &loop);
+  hl_close_for(p);
+}
+
 /* --- tables --- */
 
 static bool uses_tables(const scatter *s)
@@ -293,7 +326,11 @@ void hl_build_scatter(hl_puller *p, const hl_instruction *ins)
   scatter s = scatter_of(ins);
   if (uses_tables(&s)) {
     make_tables(p, &s);
-    update_in_order(p, &s);
+    int dim = window_dim(&s);
+    if (dim >= 0 && !s.reached) /* which all tables write */
+      update_by_tables(p, &s, dim);
+    else
+      update_in_order(p, &s);
     add_tables(p, &s);
     return;
   }

@@ -160,13 +160,19 @@ static int64_t longest_reduce(const hl_block *block)
   return longest;
 }
 
+static void find_store(void *user, hl_node *node)
+{
+  *(bool *)user |= node->op == HL_LOOP_STORE;
+}
+
 /* Iterations that write on their way: lanes would have to take turns. */
 static bool has_sequence(const hl_block *block)
 {
+  bool found = false;
   for (const hl_node *node = block->first; node; node = node->next)
-    if (node->op == HL_LOOP_FOLD && has_inner(&node->loop->body, HL_LOOP_STORE))
-      return true;
-  return false;
+    if (node->op == HL_LOOP_FOLD)
+      hl_block_walk(&node->loop->body, find_store, &found);
+  return found;
 }
 
 /* An innermost for: lanes along it, or along the reduces inside it when these are long enough to fill them. */
