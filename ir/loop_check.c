@@ -104,6 +104,8 @@ static bool has_good_result(const hl_node *node)
   case HL_LOOP_ORDER:
     return hl_type_class_of(node->type) == HL_CLASS_SIGNED &&
            hl_type_bits(node->type) == 8 * hl_type_bytes(operand);
+  case HL_LOOP_DOT4:
+    return node->type == HL_S32 && operand == HL_S32;
   case HL_LOOP_SELECT:
     return node->type == node->operands[1]->type;
   case HL_LOOP_CONVERT:

@@ -179,6 +179,8 @@ static double flops_of(const hl_node *node)
   switch (node->op) {
   case HL_LOOP_FMA:
     return 2;
+  case HL_LOOP_DOT4:
+    return 7;
   case HL_LOOP_ADD: case HL_LOOP_SUB: case HL_LOOP_MUL: case HL_LOOP_DIV: case HL_LOOP_REM: case HL_LOOP_MAX: case HL_LOOP_MIN:
   case HL_LOOP_SQRT: case HL_LOOP_FLOOR: case HL_LOOP_CEIL: case HL_LOOP_RNE: case HL_LOOP_RNA: case HL_LOOP_MATH:
   case HL_LOOP_EQ: case HL_LOOP_NE: case HL_LOOP_GE: case HL_LOOP_GT: case HL_LOOP_LE: case HL_LOOP_LT:

@@ -83,6 +83,14 @@ static bool is_less(hl_element_type type, int64_t x, int64_t y)
   return hl_type_class_of(type) == HL_CLASS_SIGNED ? x < y : (uint64_t)x < (uint64_t)y;
 }
 
+static int64_t dot4(int64_t x, int64_t y)
+{
+  int64_t sum = 0;
+  for (int i = 0; i < 32; i += 8)
+    sum += sign_extended(x >> i, 8) * sign_extended(y >> i, 8);
+  return sum;
+}
+
 static int64_t int_binary(hl_loop_op op, hl_element_type type, int64_t x, int64_t y)
 {
   bool is_signed = hl_type_class_of(type) == HL_CLASS_SIGNED;
@@ -109,6 +117,8 @@ static int64_t int_binary(hl_loop_op op, hl_element_type type, int64_t x, int64_
     return x | y;
   case HL_LOOP_XOR:
     return x ^ y;
+  case HL_LOOP_DOT4:
+    return dot4(x, y);
   default:
     return shift(op, x, y, hl_type_bits(type));
   }
@@ -332,7 +342,7 @@ static bool is_compare(hl_loop_op op)
 uint64_t hl_loop_eval_op(const hl_node *node, const uint64_t *args)
 {
   hl_element_type type = node->operands[0]->type;
-  if (node->op <= HL_LOOP_SRL)
+  if (node->op <= HL_LOOP_DOT4)
     return hl_loop_eval_binary(node->op, type, args[0], args[1]);
   if (node->op > HL_LOOP_FMA && node->op <= HL_LOOP_CLZ)
     return unary(node->op, type, args[0]);

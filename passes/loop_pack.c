@@ -15,6 +15,7 @@
  *
  * Requires: coalesced loops, none of them scheduled. Keeps: every value; the order of each sum.
  */
+#include "loop_copy.h"
 #include "loop_product.h"
 
 #include <string.h>
@@ -58,14 +59,6 @@ typedef struct packing {
   int axis_count;
 } packing;
 
-static int64_t stride_of(const hl_access *access, const hl_node *index)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index == index)
-      return access->terms[i].stride;
-  return 0;
-}
-
 static bool is_own(const packing *k, int loop)
 {
   return k->own >> loop & 1;
@@ -86,13 +79,13 @@ static bool is_vector(const packing *k)
 {
   const hl_node *value = *k->p.across;
   return value->op == HL_LOOP_LOAD && value->operand_count == 0 &&
-         stride_of(value->access, hl_loop_var(k->p.loops[k->p.columns], 0)) == 1;
+         hl_stride_of(value->access, hl_loop_var(k->p.loops[k->p.columns], 0)) == 1;
 }
 
 static bool is_near(const packing *k)
 {
   const hl_loop *reduce = k->p.reduce->loop;
-  int64_t stride = stride_of((*k->p.across)->access, reduce->vars[reduce->var_count - 1]);
+  int64_t stride = hl_stride_of((*k->p.across)->access, reduce->vars[reduce->var_count - 1]);
   return stride >= 0 && stride * hl_type_bytes(k->type) <= NEAR_BYTES;
 }
 
@@ -211,7 +204,8 @@ static void exchange(packing *k)
   move_to_end(k->columns, &k->rows->loop->body);
 }
 
-/* Columns of a strip for few rows, which is not packed: as much of a line of memory as the accumulators allow. */
+/* Columns of a strip for few rows, which is not packed: as much of a line of memory as the
+ * accumulators allow. */
 static int64_t strip(const packing *k)
 {
   int64_t rows = k->rows ? k->rows->loop->extents[0] : 1;
@@ -234,84 +228,6 @@ static void tile(packing *k, bool packs)
     k->panel = hl_split_for(kernel, k->columns, width);
   if (k->rows && k->panel)
     exchange(k);
-}
-
-/* --- copies of what the operand is computed from --- */
-
-typedef struct copying {
-  const packing *k;
-  hl_step *step;  /* that the copies belong to */
-  hl_node **made; /* by the ids of old nodes; NULL: the old one is seen from here too */
-  bool *needed;
-  hl_loop_builder at;
-} copying;
-
-static void need(const copying *c, const hl_block *block)
-{
-  for (const hl_node *node = block->last; node; node = node->previous) {
-    if (!c->needed[node->id])
-      continue;
-    for (int i = 0; i < node->operand_count; i++)
-      c->needed[node->operands[i]->id] = true;
-    for (int i = 0; node->op == HL_LOOP_LOAD && i < node->access->term_count; i++)
-      c->needed[node->access->terms[i].index->id] = true;
-  }
-}
-
-static hl_node *made(const copying *c, hl_node *node)
-{
-  return c->made[node->id] ? c->made[node->id] : node;
-}
-
-static hl_param *param_of(const copying *c, hl_param *param)
-{
-  hl_kernel *to = c->at.kernel, *from = c->k->p.kernel;
-  if (to == from)
-    return param;
-  int at = 0;
-  while (from->params[at] != param)
-    at++;
-  for (int i = 0; i < to->param_count; i++)
-    if (c->step->buffers[i] == c->k->step->buffers[at])
-      return to->params[i];
-  c->step->buffers[to->param_count] = c->k->step->buffers[at];
-  return hl_kernel_add_param(to, param->name, HL_PARAM_IN, param->type, param->rank,
-                             param->dimensions);
-}
-
-static void copy_node(copying *c, hl_node *node)
-{
-  hl_arena *arena = c->at.kernel->arena;
-  hl_node *copy = hl_arena_memdup(arena, node, sizeof *node);
-  copy->id = c->at.kernel->next_id++;
-  copy->operands = HL_ARRAY(arena, node->operand_count + 1, hl_node *);
-  for (int i = 0; i < node->operand_count; i++)
-    copy->operands[i] = made(c, node->operands[i]);
-  if (node->op == HL_LOOP_LOAD) {
-    const hl_access *access = node->access;
-    copy->access = hl_access_new(arena, param_of(c, access->param), access->constant);
-    for (int i = 0; i < access->term_count; i++)
-      hl_access_add(arena, copy->access, made(c, access->terms[i].index), access->terms[i].stride);
-  }
-  copy->block = NULL;
-  copy->previous = copy->next = NULL;
-  hl_node_append(copy, c->at.at);
-  c->made[node->id] = copy;
-}
-
-static void copy_block(copying *c, const hl_block *block)
-{
-  for (hl_node *node = block->first; node; node = node->next)
-    if (c->needed[node->id])
-      copy_node(c, node);
-}
-
-static hl_node *copy_loop(copying *c, const hl_node *loop, int var)
-{
-  hl_node *copy = hl_loop_for(&c->at, HL_MODE_SERIAL, loop->loop->extents[var], NULL);
-  c->made[hl_loop_var(loop, var)->id] = hl_loop_var(copy, 0);
-  c->at.at = &copy->loop->body;
-  return copy;
 }
 
 /* --- the packed array --- */
@@ -353,21 +269,13 @@ static hl_buffer *packed_buffer(const packing *k)
   return hl_program_add_buffer(k->program, buffer);
 }
 
-static hl_param *add_param(hl_kernel *kernel, hl_step *step, hl_buffer *buffer,
-                           hl_direction_of_param direction)
-{
-  step->buffers[kernel->param_count] = buffer;
-  return hl_kernel_add_param(kernel, buffer->name, direction, buffer->type, buffer->rank,
-                             buffer->dimensions);
-}
-
-static hl_access *packed_access(const packing *k, hl_param *packed, const copying *c)
+static hl_access *packed_access(const packing *k, hl_param *packed, const hl_copying *c)
 {
   hl_access *access = hl_access_new(k->p.kernel->arena, packed, 0);
   int64_t stride = 1;
   for (int i = k->axis_count - 1; i >= 0; i--) {
     hl_node *index = hl_loop_var(k->axes[i].loop, k->axes[i].var);
-    hl_access_add(k->p.kernel->arena, access, c ? made(c, index) : index, stride);
+    hl_access_add(k->p.kernel->arena, access, c ? hl_copied(c, index) : index, stride);
     stride *= axis_extent(k, i);
   }
   return access;
@@ -384,8 +292,8 @@ static void find_line(void *user, hl_node *node)
   line_search *s = user;
   if (node->op != HL_LOOP_LOAD)
     return;
-  int64_t stride = stride_of(node->access, s->column);
-  s->is_found |= stride_of(node->access, s->along) == 1 && (stride > 1 || stride < -1);
+  int64_t stride = hl_stride_of(node->access, s->column);
+  s->is_found |= hl_stride_of(node->access, s->along) == 1 && (stride > 1 || stride < -1);
 }
 
 static bool is_transposed(const packing *k)
@@ -397,50 +305,45 @@ static bool is_transposed(const packing *k)
 }
 
 /* The last panel may be short; what it lacks is never read. */
-static hl_node *copy_limit(copying *c)
+static hl_node *copy_limit(const packing *k, hl_copying *c)
 {
-  const packing *k = c->k;
   if (!k->columns->loop->limits[0])
     return NULL;
   hl_node *lanes = hl_loop_const_int(&c->at, HL_S64, k->lanes);
-  hl_node *start = hl_loop_binary(&c->at, HL_LOOP_MUL, made(c, hl_loop_var(k->panel, 0)), lanes);
+  hl_node *start =
+      hl_loop_binary(&c->at, HL_LOOP_MUL, hl_copied(c, hl_loop_var(k->panel, 0)), lanes);
   hl_node *all = hl_loop_const_int(&c->at, HL_S64, k->all_columns);
   return hl_loop_binary(&c->at, HL_LOOP_SUB, all, start);
 }
 
 /* The loops that fill the array, at the end of the builder's block; returns the outermost. */
-static hl_node *fill(copying *c, hl_param *packed)
+static hl_node *fill(const packing *k, hl_copying *c, hl_param *packed)
 {
-  const packing *k = c->k;
   hl_node *first = NULL, *loop = NULL, *limit = NULL;
   for (int i = 0; i < k->axis_count; i++) {
     bool is_last = i == k->axis_count - 1;
     if (is_last) {
       loop->loop->jam = is_transposed(k) ? 2 : 0;
-      limit = copy_limit(c);
+      limit = copy_limit(k, c);
     }
-    loop = copy_loop(c, k->axes[i].loop, k->axes[i].var);
+    loop = hl_copy_loop(c, k->axes[i].loop, k->axes[i].var);
     first = first ? first : loop;
     loop->loop->limits[0] = is_last ? limit : NULL;
   }
   if (c->at.kernel != k->p.kernel)
-    copy_block(c, &k->p.kernel->body);
-  copy_block(c, &k->columns->loop->body);
-  copy_block(c, &k->p.reduce->loop->body);
-  hl_loop_store(&c->at, packed_access(k, packed, c), made(c, *k->p.across), NULL);
+    hl_copy_block(c, &k->p.kernel->body);
+  hl_copy_block(c, &k->columns->loop->body);
+  hl_copy_block(c, &k->p.reduce->loop->body);
+  hl_loop_store(&c->at, packed_access(k, packed, c), hl_copied(c, *k->p.across), NULL);
   return first;
 }
 
-static copying start_copy(const packing *k, hl_step *step, hl_loop_builder at)
+static hl_copying start_copy(const packing *k, hl_step *step, hl_loop_builder at)
 {
-  hl_arena *arena = k->p.kernel->arena;
-  copying c = {.k = k, .step = step, .at = at};
-  c.made = HL_ARRAY(arena, k->p.kernel->next_id, hl_node *);
-  c.needed = HL_ARRAY(arena, k->p.kernel->next_id, bool);
-  c.needed[(*k->p.across)->id] = true;
-  need(&c, &k->p.reduce->loop->body);
-  need(&c, &k->columns->loop->body);
-  need(&c, &k->p.kernel->body);
+  hl_copying c = hl_copy_start(k->step, step, at, *k->p.across);
+  hl_copy_need(&c, &k->p.reduce->loop->body);
+  hl_copy_need(&c, &k->columns->loop->body);
+  hl_copy_need(&c, &k->p.kernel->body);
   return c;
 }
 
@@ -452,9 +355,9 @@ static hl_param *pack_in_scratch(packing *k)
   hl_node *rest = block->last;
   while (rest->op != HL_LOOP_FOR)
     rest = rest->previous;
-  hl_param *packed = add_param(kernel, k->step, packed_buffer(k), HL_PARAM_SCRATCH);
-  copying c = start_copy(k, k->step, (hl_loop_builder){kernel, block});
-  hl_node *first = fill(&c, packed);
+  hl_param *packed = hl_step_add_param(k->step, packed_buffer(k), HL_PARAM_SCRATCH);
+  hl_copying c = start_copy(k, k->step, (hl_loop_builder){kernel, block});
+  hl_node *first = fill(k, &c, packed);
   hl_node_remove(first);
   hl_node_insert_before(first, rest);
   return packed;
@@ -463,27 +366,17 @@ static hl_param *pack_in_scratch(packing *k)
 /* The step computes the packed array, and one behind it what the step did. */
 static hl_param *pack_in_front(packing *k)
 {
-  hl_kernel *kernel = k->p.kernel;
-  hl_arena *arena = k->program->arena;
-  hl_step *front = k->step, *product = HL_NEW(arena, hl_step);
-  *product = *front;
-  front->next = product;
-  k->step = product;
-  front->kernel = hl_kernel_new(arena, hl_arena_printf(arena, "%s.packed", kernel->name));
-  front->kernel->range = kernel->range;
-  front->buffers = HL_ARRAY(arena, kernel->param_count + 1, hl_buffer *);
+  hl_step *front = k->step;
   hl_buffer *buffer = packed_buffer(k);
-  copying c = start_copy(k, front, (hl_loop_builder){front->kernel, &front->kernel->body});
-  fill(&c, add_param(front->kernel, front, buffer, HL_PARAM_OUT));
-  return add_param(kernel, product, buffer, HL_PARAM_IN);
+  k->step = hl_step_split(k->program, front, ".packed");
+  hl_copying c = start_copy(k, front, (hl_loop_builder){front->kernel, &front->kernel->body});
+  fill(k, &c, hl_step_add_param(front, buffer, HL_PARAM_OUT));
+  return hl_step_add_param(k->step, buffer, HL_PARAM_IN);
 }
 
 static void pack(packing *k)
 {
   hl_kernel *kernel = k->p.kernel;
-  hl_buffer **buffers = HL_ARRAY(kernel->arena, kernel->param_count + 1, hl_buffer *);
-  memcpy(buffers, k->step->buffers, (size_t)kernel->param_count * sizeof *buffers);
-  k->step->buffers = buffers;
   list_axes(k);
   hl_param *packed = k->is_shared ? pack_in_front(k) : pack_in_scratch(k);
   hl_block *body = &k->p.reduce->loop->body;
@@ -504,7 +397,10 @@ hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats)
   hl_product p;
   if (!hl_find_product(step->kernel, &p))
     return step;
-  packing k = plan(program, step, &p);
+  hl_step *last = hl_cut_quads(program, step, &p);
+  if (last != step && !hl_find_product(last->kernel, &p))
+    return last;
+  packing k = plan(program, last, &p);
   bool packs = pays(&k, repeats);
   tile(&k, packs);
   if (packs)

@@ -70,8 +70,9 @@ static bool sums_products(const hl_loop *loop)
   for (int i = 0; i < loop->var_count; i++)
     if (loop->limits[i])
       return false;
-  return c->order == HL_ORDER_DOT || (c->order == HL_ORDER_FREE && c->combine == HL_LOOP_ADD &&
-                                      loop->yields[0]->op == HL_LOOP_MUL);
+  return c->order == HL_ORDER_DOT ||
+         (c->order == HL_ORDER_FREE && c->combine == HL_LOOP_ADD &&
+          (loop->yields[0]->op == HL_LOOP_MUL || loop->yields[0]->op == HL_LOOP_DOT4));
 }
 
 /* The body may hold one reduce, and it must be a product. */

@@ -38,4 +38,8 @@ static inline int64_t hl_product_extent(const hl_product *p, int loop)
 /* Elements of the reduce. */
 int64_t hl_product_depth(const hl_product *p);
 
+/* loop_quads.c: a product of bytes takes them by fours, which steps in front pack. Returns the
+ * product's step. */
+hl_step *hl_cut_quads(hl_program *program, hl_step *step, const hl_product *p);
+
 #endif

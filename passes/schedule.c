@@ -223,7 +223,8 @@ static void vectorize(hl_block *block)
 static bool is_product(const hl_block *block)
 {
   for (const hl_node *node = block->first; node; node = node->next)
-    if (node->op == HL_LOOP_REDUCE && node->loop->combiners[0].order == HL_ORDER_DOT)
+    if (node->op == HL_LOOP_REDUCE && (node->loop->combiners[0].order == HL_ORDER_DOT ||
+                                       node->loop->yields[0]->op == HL_LOOP_DOT4))
       return true;
   return false;
 }
@@ -385,9 +386,9 @@ static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_low
   if (options->max_workers > 1)
     hl_split_reduces(program, step); /* the step that combines comes next, on its own */
   hl_step *last = hl_block_products(program, step, repeats);
-  choose_modes(step, options);
-  if (last != step)
-    choose_modes(last, options);
+  for (; step != last; step = step->next)
+    choose_modes(step, options);
+  choose_modes(last, options);
   return last;
 }
 

@@ -85,7 +85,7 @@ typedef struct hl_emitter {
 
 /* Facts of the CPU that the emitter needs beyond hl_target_info (target.c). */
 typedef struct hl_features {
-  bool has_fma, has_f16c, has_avx2, has_avx512, has_rounding, has_neon;
+  bool has_fma, has_f16c, has_avx2, has_avx512, has_vnni, has_rounding, has_neon;
   bool has_hard_f32, has_hard_f64;
 } hl_features;
 
@@ -121,6 +121,8 @@ LLVMValueRef hl_emit_pred_op(hl_emitter *e, hl_loop_op op, const LLVMValueRef *a
 /* An op by the class of its type, as a combiner needs it. */
 LLVMValueRef hl_emit_combine(hl_emitter *e, hl_loop_op op, hl_element_type type, LLVMValueRef a,
                              LLVMValueRef b);
+/* emit_dot4.c: sum + dot4(x, y). */
+LLVMValueRef hl_emit_dot4(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef hl_emit_convert(hl_emitter *e, hl_element_type from, hl_element_type to,
                              LLVMValueRef x);
 LLVMValueRef hl_emit_precision(hl_emitter *e, hl_element_type type, int exponent_bits,

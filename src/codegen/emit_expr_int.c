@@ -159,6 +159,8 @@ LLVMValueRef hl_emit_int_op(hl_emitter *e, hl_loop_op op, bool is_signed, const 
   case HL_LOOP_SRA:
   case HL_LOOP_SRL:
     return shift(e, op, args[0], args[1]);
+  case HL_LOOP_DOT4:
+    return hl_emit_dot4(e, LLVMConstNull(LLVMTypeOf(args[0])), args[0], args[1]);
   case HL_LOOP_FMA:
     return LLVMBuildAdd(b, LLVMBuildMul(b, args[0], args[1], ""), args[2], "");
   case HL_LOOP_NEG:

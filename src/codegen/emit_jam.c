@@ -27,6 +27,7 @@ typedef struct search {
   int tile;        /* iterations that a transpose wants */
   bool has_dot;    /* with a vector that all iterations share */
   bool has_tile;   /* a reduction that transposes what all iterations share */
+  bool has_inner;  /* a loop that is interleaved itself */
   bool is_private; /* no iteration stores where another stores or loads */
 } search;
 
@@ -55,6 +56,10 @@ static void look_at_dot(search *s, const hl_loop *loop)
 {
   for (int i = 0; i < loop->result_count; i++) {
     int at = hl_first_yield(loop, i);
+    const hl_node *first = loop->yields[at];
+    if (first->op == HL_LOOP_DOT4 || (first->op == HL_LOOP_MUL && hl_is_integral(first->type)))
+      s->has_dot = s->has_dot || is_shared(s->e, first->operands[0]) ||
+                   is_shared(s->e, first->operands[1]);
     if (loop->combiners[i].order == HL_ORDER_DOT)
       s->has_dot = s->has_dot || is_shared(s->e, loop->yields[at]) ||
                    is_shared(s->e, loop->yields[at + 1]);
@@ -78,6 +83,7 @@ static void look(search *s, const hl_block *block, const hl_node *lanes)
       look(s, &node->loop->body, NULL);
       break;
     case HL_LOOP_FOR:
+      s->has_inner = s->has_inner || node->loop->jam > 1;
       look(s, &node->loop->body, node->loop->mode == HL_MODE_VECTOR ? node->loop->vars[0] : NULL);
       break;
     case HL_LOOP_FOLD:
@@ -108,7 +114,7 @@ static int wanted_jam(hl_emitter *e, const hl_loop *loop)
   if (loop->jam < 2 && loop->mode == HL_MODE_SERIAL)
     return 1;
   look(&s, &loop->body, NULL);
-  if (loop->jam < 2 && !s.is_private)
+  if (loop->jam < 2 && (s.has_inner || !s.is_private))
     return 1;
   if (s.tile || s.has_dot)
     return s.tile ? s.tile : rows_of_dot(e, loop);

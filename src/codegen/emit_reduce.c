@@ -321,11 +321,29 @@ static LLVMValueRef take_dot(const hl_nest *n, const accumulator *a, int part, L
   return LLVMBuildAdd(e->l.builder, sum, LLVMBuildMul(e->l.builder, l, r, ""), "");
 }
 
+static bool sums_dot4(const hl_nest *n, const accumulator *a)
+{
+  return a->combiner->order == HL_ORDER_FREE && a->combiner->combine == HL_LOOP_ADD &&
+         n->loop->yields[a->yield]->op == HL_LOOP_DOT4;
+}
+
+/* An instruction that multiplies bytes also adds to a sum. */
+static LLVMValueRef take_dot4(const hl_nest *n, const accumulator *a, int part, LLVMValueRef sum)
+{
+  hl_node *const *sides = n->loop->yields[a->yield]->operands;
+  return hl_emit_dot4(n->e, sum, hl_emit_raw(n->e, sides[0], part, a->lanes),
+                      hl_emit_raw(n->e, sides[1], part, a->lanes));
+}
+
 static void take(const hl_nest *n, const accumulator *a, int part)
 {
   LLVMValueRef *sum = a->memory || a->slots ? NULL : carried_at(n, a, 0, part);
   if (a->combiner->order == HL_ORDER_DOT) {
     *sum = take_dot(n, a, part, *sum);
+    return;
+  }
+  if (sums_dot4(n, a)) {
+    *sum = take_dot4(n, a, part, *sum);
     return;
   }
   LLVMValueRef x = hl_emit_raw(n->e, n->loop->yields[a->yield], part, a->lanes);

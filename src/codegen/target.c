@@ -18,7 +18,8 @@ enum {
   HL_CPU_AVX2 = 1 << 4,
   HL_CPU_AVX512 = 1 << 5,
   HL_CPU_F32 = 1 << 6,
-  HL_CPU_F64 = 1 << 7
+  HL_CPU_F64 = 1 << 7,
+  HL_CPU_VNNI = 1 << 8
 };
 
 typedef struct cpu_row {
@@ -56,6 +57,7 @@ static const feature_effect effects[] = {
     {HL_FAMILY_X86_64, "avx512bw", 0, HL_CPU_AVX512},
     {HL_FAMILY_X86_64, "avx512dq", 0, HL_CPU_AVX512},
     {HL_FAMILY_X86_64, "avx512vl", 0, HL_CPU_AVX512},
+    {HL_FAMILY_X86_64, "avx512vnni", HL_CPU_VNNI, HL_CPU_VNNI},
     {HL_FAMILY_ARM, "vfp2sp", HL_CPU_F32, HL_CPU_F32 | HL_CPU_F64 | HL_CPU_FMA},
     {HL_FAMILY_ARM, "vfp4d16sp", HL_CPU_F32 | HL_CPU_FMA, HL_CPU_FMA},
     {HL_FAMILY_ARM, "vfp4", HL_CPU_F32 | HL_CPU_F64 | HL_CPU_FMA, HL_CPU_FMA},
@@ -313,6 +315,7 @@ static void fill_facts(hl_target_info *info, hl_features *features, unsigned fla
   features->has_rounding = is_a64 || (flags & HL_CPU_ROUND);
   features->has_avx2 = flags & HL_CPU_AVX2;
   features->has_avx512 = flags & HL_CPU_AVX512;
+  features->has_vnni = features->has_avx512 && (flags & HL_CPU_VNNI);
   features->has_neon = is_a64;
   features->has_hard_f32 = is_x86 || is_a64 || (flags & HL_CPU_F32);
   features->has_hard_f64 = is_x86 || is_a64 || (flags & HL_CPU_F64);

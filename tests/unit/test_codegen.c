@@ -377,6 +377,12 @@ static const loop_case loop_cases[] = {
                    "    %v[j] := s * t\n"
                    "    r, x = row add, min k in 0..min(1100, l): %w[j,k], %w[j,k]\n"
                    "    %m[j] := r - x\n"},
+    {"3 16 40 100", "kernel t(in %x: s32[N,9], in %y: s32[9,N], out %z: s32[N,N], out %w: s32[N])\n"
+                    "  for i in 0..N jam 4\n"
+                    "    vector j in 0..N\n"
+                    "      s = add k in 0..9: dot4(%x[i,k], %y[k,j])\n"
+                    "      %z[i,j] := s\n"
+                    "  for i in 0..N: %w[i] := dot4(%x[i,0], %y[1,i]) - dot4(%x[i,2], %x[i,3])\n"},
     {"5 16 35", "kernel t(in %x: f32[9,N,1100], in %v: f32[1100], in %w: f32[1100,9], out %y: "
                 "f32[9,N], out %z: f32[9,N])\n"
                 "  parallel i in 0..9\n"
