@@ -501,13 +501,24 @@ static bool is_writable(const hl_instruction *ins)
   return ins->opcode == HL_OP_DYNAMIC_UPDATE_SLICE || is_control(ins) || is_whole(ins);
 }
 
-static bool is_update(fuser *f, const hl_instruction *ins)
+static bool is_in_memory(const hl_instruction *ins)
 {
+  while (ins->opcode == HL_OP_GET_TUPLE_ELEMENT)
+    ins = ins->operands[0];
+  return is_given(ins) || is_writable(ins);
+}
+
+/* What is stored anyway is best copied and then updated where the old array has to last. */
+static bool is_update(fuser *f, const info *x)
+{
+  const hl_instruction *ins = x->ins;
   if (ins->opcode != HL_OP_DYNAMIC_UPDATE_SLICE)
     return false;
   int64_t window = elements(ins->operands[1]->shape);
-  return window > 0 && window < elements(ins->shape) && is_writable(ins->operands[0]) &&
-         ends_with(f, ins->operands[0], ins);
+  if (window == 0 || window == elements(ins->shape))
+    return false;
+  return x->is_wanted ? is_in_memory(ins->operands[0])
+                      : is_writable(ins->operands[0]) && ends_with(f, ins->operands[0], ins);
 }
 
 /* Reads an array that the kernel it would be computed in updates in an order of its own. */
@@ -648,7 +659,7 @@ static void decide(fuser *f, info *x)
     x->unit_count = 0;
     return;
   }
-  x->is_update = is_update(f, ins);
+  x->is_update = is_update(f, x);
   hl_stored_for reason = is_control(ins) ? HL_STORED_CONTROL : is_whole(ins) ? HL_STORED_WHOLE : x->reason;
   if (x->is_update)
     reason = HL_STORED_UPDATE;

@@ -8,6 +8,8 @@
 
 #include "../ir/str.h"
 
+enum { LARGE_BYTES = 1 << 20 }; /* from here on threads share a copy */
+
 /* What moves read or write. */
 typedef struct place {
   int readers;    /* moves that still have to read it */
@@ -34,14 +36,22 @@ static bool is_loose(const hl_buffer *buffer)
           (hl_is_integral(buffer->type) && hl_type_bits(buffer->type) < 8));
 }
 
+/* A parameter with the buffer's values one behind the other. */
+static hl_param *add_flat_param(hl_kernel *kernel, const hl_buffer *buffer,
+                                hl_direction_of_param direction)
+{
+  hl_element_type type = hl_component_type(buffer->type);
+  int64_t count = buffer->bytes / hl_type_bytes(type);
+  return hl_kernel_add_param(kernel, buffer->name, direction, type, count == 1 ? 0 : 1,
+                             hl_arena_memdup(kernel->arena, &count, sizeof count));
+}
+
 /* A kernel that loads and stores each value. */
 static void add_move(hl_program *program, hl_steps *steps, hl_buffer *to, hl_buffer *from)
 {
   hl_kernel *kernel = hl_kernel_new(program->arena, to->name);
-  hl_param *in = hl_kernel_add_param(kernel, from->name, HL_PARAM_IN, from->type, from->rank,
-                                     from->dimensions);
-  hl_param *out =
-      hl_kernel_add_param(kernel, to->name, HL_PARAM_OUT, to->type, to->rank, to->dimensions);
+  hl_param *in = add_flat_param(kernel, from, HL_PARAM_IN);
+  hl_param *out = add_flat_param(kernel, to, HL_PARAM_OUT);
   hl_access *read = hl_access_new(program->arena, in, 0),
             *write = hl_access_new(program->arena, out, 0);
   hl_loop_builder b = {kernel, &kernel->body};
@@ -63,7 +73,7 @@ void hl_add_copy(hl_program *program, hl_steps *steps, hl_buffer *to, hl_buffer 
 {
   if (!to || !from || to == from || to->bytes == 0)
     return;
-  if (is_loose(from)) {
+  if (is_loose(from) || to->bytes >= LARGE_BYTES) {
     add_move(program, steps, to, from);
     return;
   }
