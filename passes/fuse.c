@@ -38,6 +38,7 @@ typedef struct info {
   hl_stored_for reason;                  /* HL_FUSED until it is stored; when wanted, what for */
   bool is_update;                        /* of a window, in place */
   bool in_reduce, in_dot, in_whole;
+  bool in_spread;                        /* a user, or a user's, puts its elements apart */
   int units[MAX_UNITS], unit_count;      /* where it is evaluated */
   int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; or below */
   int depth, cost, leaves;
@@ -123,6 +124,16 @@ static int own_cost(const hl_instruction *ins)
   if (ins->opcode == HL_OP_CONCATENATE || ins->opcode == HL_OP_PAD)
     return 3;
   return flags & HL_EW && !(flags & HL_MOVE) ? 1 : 0;
+}
+
+/* Puts elements apart: a pad with holes between them. */
+static bool is_spread(const hl_instruction *ins)
+{
+  const hl_attr *padding = ins->opcode == HL_OP_PAD ? hl_attr_find(ins, HL_ATTR_PADDING) : NULL;
+  for (int i = 0; padding && i < padding->padding.count; i++)
+    if (padding->padding.dims[i].interior > 0)
+      return true;
+  return false;
 }
 
 /* What one element costs when everything below is computed on the way, up to loads: an estimate from above. */
@@ -253,6 +264,7 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
                     (user_ins->opcode == HL_OP_REDUCE && i < user_ins->operand_count / 2);
     x->in_dot |= user->in_dot || is_contraction(user_ins);
     x->in_whole |= user->in_whole || is_whole(user_ins);
+    x->in_spread |= !user->is_stored && (user->in_spread || is_spread(user_ins));
     join_context(x, context_through(user, i));
   }
   return true;
@@ -558,6 +570,8 @@ static hl_stored_for reason_to_store(fuser *f, const info *x, bool fits)
     return HL_STORED_PIECES;
   if (is_gathered(x))
     return HL_STORED_GATHERED;
+  if (x->in_spread && is_spread(ins))
+    return HL_STORED_SPREAD;
   if (x->unit_count > 1)
     return !is_heavy(ins) && x->cost <= CHEAP && x->leaves <= 3 ? HL_FUSED : HL_STORED_SHARED;
   if (f->units[x->units[0]].inlined_count > MAX_INLINED)

@@ -21,6 +21,7 @@ const char *hl_stored_text(hl_stored_for reason)
       [HL_STORED_IN_WHOLE] = "the algorithm that uses it reads its elements many times",
       [HL_STORED_PIECES] = "its pieces are copied one after the other",
       [HL_STORED_GATHERED] = "a gather would compute it again and again",
+      [HL_STORED_SPREAD] = "its holes are spread out again, and most of what a kernel computes would be thrown away",
       [HL_STORED_PRODUCT] = "a product is fused only where its user runs over the same elements in the same order",
       [HL_STORED_ORDER] = "its dimensions are not the outer loops of the kernel that uses it",
       [HL_STORED_FEW_ROWS] = "fusing would leave fewer than 16 rows to share among threads",
