@@ -160,19 +160,31 @@ static int64_t longest_reduce(const hl_block *block)
   return longest;
 }
 
-static void find_store(void *user, hl_node *node)
+typedef struct apart_search {
+  const hl_node *var;
+  bool is_found;
+} apart_search;
+
+/* A store that lanes would not do side by side. */
+static void find_apart(void *user, hl_node *node)
 {
-  *(bool *)user |= node->op == HL_LOOP_STORE;
+  apart_search *s = user;
+  if (node->op != HL_LOOP_STORE)
+    return;
+  bool is_beside = false;
+  for (int i = 0; i < node->access->term_count; i++)
+    is_beside |= node->access->terms[i].index == s->var && node->access->terms[i].stride == 1;
+  s->is_found |= !is_beside;
 }
 
-/* Iterations that write on their way: lanes would have to take turns. */
-static bool has_sequence(const hl_block *block)
+/* Iterations that write on their way, here and there: lanes would have to take turns. */
+static bool has_sequence(const hl_loop *loop)
 {
-  bool found = false;
-  for (const hl_node *node = block->first; node; node = node->next)
+  apart_search s = {loop->vars[0], false};
+  for (const hl_node *node = loop->body.first; node; node = node->next)
     if (node->op == HL_LOOP_FOLD)
-      hl_block_walk(&node->loop->body, find_store, &found);
-  return found;
+      hl_block_walk(&node->loop->body, find_apart, &s);
+  return s.is_found;
 }
 
 /* An innermost for: lanes along it, or along the reduces inside it when these are long enough to fill them. */
@@ -181,7 +193,7 @@ static void vectorize_inner(hl_node *node)
   hl_loop *loop = node->loop;
   bool along_reduces = all_inner_suit(&loop->body) && longest_reduce(&loop->body) >= 64;
   if (loop->extents[0] >= 4 && !along_reduces && !loop->is_ordered && !keeps_row(loop) &&
-      !has_sequence(&loop->body))
+      !has_sequence(loop))
     loop->mode = HL_MODE_VECTOR;
   else
     vectorize_reduces(&loop->body);
