@@ -1,5 +1,6 @@
 /* call_inliner - puts the bodies of calls and fusions in their place and drops computations that
- * nothing calls.
+ * nothing calls; refuses what becomes too large in the end, because bodies of loops and branches,
+ * too, become code at each place that runs them.
  *
  * Requires: callees stand before their callers, so that a body is inlined only after its own calls
  * were. Keeps:    every value; the order of side effects. Cost:     the size of the result, which
@@ -8,6 +9,7 @@
 #include "rewrite.h"
 
 #include "../ir/limits.h"
+#include "leaf.h"
 
 /* A module this large takes minutes to compile; one that was written is below it already. */
 enum { MAX_INLINED = 1 << 20 };
@@ -24,6 +26,33 @@ static void inline_call(hl_instruction *call, const hl_computation *body)
   hl_instruction *result = hl_inline_computation(body, call->computation, call, call->operands);
   hl_replace_all_uses(call, result);
   hl_instruction_remove(call);
+}
+
+/* Instructions that become code where ins runs other computations, which were measured before. */
+static int64_t size_of_called(const hl_instruction *ins)
+{
+  int64_t size = 0;
+  if (ins->opcode == HL_OP_WHILE)
+    return hl_attr_computation(ins, HL_ATTR_CONDITION)->scratch +
+           hl_attr_computation(ins, HL_ATTR_BODY)->scratch;
+  for (int i = 0; ins->opcode == HL_OP_CONDITIONAL && i + 1 < ins->operand_count; i++)
+    size += hl_branch_of(ins, i)->scratch;
+  return size;
+}
+
+static bool check_size(const hl_module *module, hl_pass_context *cx)
+{
+  for (hl_computation *c = module->first; c; c = c->next) {
+    c->scratch = c->instruction_count;
+    for (const hl_instruction *ins = c->first; ins; ins = ins->next) {
+      c->scratch += size_of_called(ins);
+      if (c->scratch > MAX_INLINED)
+        return hl_error(cx->diag, hl_place_opcode(ins), HL_RULE_LIMIT,
+                        "with the computations that it runs, '%s' becomes more than %d instructions",
+                        hl_op_info_of(ins->opcode)->name, MAX_INLINED);
+    }
+  }
+  return true;
 }
 
 bool hl_pass_call_inliner(hl_module *module, hl_pass_context *cx)
@@ -46,5 +75,7 @@ bool hl_pass_call_inliner(hl_module *module, hl_pass_context *cx)
       inline_call(ins, body);
       changed = true;
     }
-  return hl_drop_unreached(module) || changed;
+  changed |= hl_drop_unreached(module);
+  check_size(module, cx);
+  return changed;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,12 +121,24 @@ static bool link_in_folder(work *w, const char **error)
   return rename(w->result, w->link->output) == 0 || fail(w, error, "write", w->link->output, errno);
 }
 
+/* The result is renamed to the output: a device or a pipe of that name would be gone. */
+static bool is_special(const char *path)
+{
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 bool hl_link_run(hl_arena *arena, const hl_link *link, const char **error)
 {
   work w = {.arena = arena, .link = link};
   const char *here = link->output[0] == '-' ? "./" : ""; /* no tool takes it for an option */
   w.folder = hl_arena_printf(arena, "%s%s.XXXXXX", here, link->output);
   w.files = HL_ARRAY(arena, link->input_count + 2, const char *);
+  if (is_special(link->output)) {
+    *error = hl_arena_printf(arena, "cannot write %s: a linked file goes to a regular file",
+                             link->output);
+    return false;
+  }
   if (!mkdtemp(w.folder))
     return fail(&w, error, "write", link->output, errno);
   bool ok = link_in_folder(&w, error);
