@@ -168,7 +168,7 @@ static int guarded(const command *c, int count, char **words)
   return status;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
   if (argc < 2) {
     print_usage(stderr);
@@ -185,4 +185,15 @@ int main(int argc, char **argv)
     return unknown_command(argv[1]);
   hl_codegen_on_fatal(on_fatal);
   return guarded(c, argc - 2, argv + 2);
+}
+
+/* What was printed may still be on its way, and the disk full. A closed standard output is noticed
+ * the same way. */
+int main(int argc, char **argv)
+{
+  int status = run(argc, argv);
+  bool is_lost = fflush(stdout) != 0 || ferror(stdout);
+  return is_lost && status == HL_EXIT_DONE
+             ? hl_complain(HL_EXIT_INPUT, "cannot write standard output")
+             : status;
 }
