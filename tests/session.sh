@@ -34,5 +34,6 @@ done <"$file" >"$work/said"
 if [ $update = yes ]; then
   cp "$work/said" "$file"
 fi
-diff "$file" "$work/said" && echo "$count commands passed"
+diff "$file" "$work/said"
 [ $count -gt 0 ]
+echo "$count commands passed"
