@@ -11,6 +11,7 @@
 typedef int hl_command_fn(const hl_options *options, hl_arena *arena, hl_guard *guard);
 hl_command_fn hl_command_check, hl_command_fmt, hl_command_opt, hl_command_ops, hl_command_compile,
     hl_command_run, hl_command_shapes, hl_command_lsp, hl_command_explain, hl_command_bench, hl_command_extract,
+    hl_command_reduce,
     hl_command_graph;
 
 /* "hlo-lite: error: ..." on standard error; returns the status. */

@@ -51,6 +51,9 @@ static const command commands[] = {
      "print what one instruction is computed from, as a module of its own",
      "extract --root total softmax.hlo\n"
      "extract --root total softmax.hlo -o total.hlo\n"},
+    {HL_COMMAND_REDUCE, "reduce", hl_command_reduce, 1, 1, "--script CMD [options] model.hlo",
+     "the smallest module for which a command still succeeds",
+     "reduce --script 'grep -q exponential' softmax.hlo\n"},
     {HL_COMMAND_EXPLAIN, "explain", hl_command_explain, 1, 1, "[options] model.hlo",
      "show where operands are repeated, what is fused and why not more, loops, bytes, flops, bounds",
      "explain softmax.hlo\n"},

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ON_WORKERS = 16, MAX_WORKERS = 256 };
+enum { ON_WORKERS = 16, MAX_WORKERS = 256, DEFAULT_RUNS = 2000 };
 
 enum {
   COMPILE = HL_COMMAND_COMPILE,
@@ -27,9 +27,10 @@ enum {
   BENCH = HL_COMMAND_BENCH,
   GRAPH = HL_COMMAND_GRAPH,
   EXTRACT = HL_COMMAND_EXTRACT,
+  REDUCE = HL_COMMAND_REDUCE,
   CALL = RUN | BENCH,
   CODE = COMPILE | CALL | EXPLAIN | GRAPH,
-  TEXT = CHECK | EXTRACT | FMT | OPT | CODE
+  TEXT = CHECK | EXTRACT | REDUCE | FMT | OPT | CODE
 };
 
 /* Sets the option; false: the value is not one that it takes. */
@@ -333,6 +334,17 @@ static bool set_root(hl_options *o, const char *value)
   return *value;
 }
 
+static bool set_script(hl_options *o, const char *value)
+{
+  o->script = value;
+  return *value;
+}
+
+static bool set_max_runs(hl_options *o, const char *value)
+{
+  return read_int(value, 1, 1000000, &o->max_runs);
+}
+
 static bool set_fill(hl_options *o, const char *value)
 {
   static const char *const words[] = {"zeros", "ones", "iota", "random"};
@@ -414,7 +426,7 @@ static bool set_help(hl_options *o, const char *value)
 }
 
 static const option options_table[] = {
-    {"-o", "OUT", CODE | FMT | OPT | SHAPES | CHECK | EXTRACT, set_output,
+    {"-o", "OUT", CODE | FMT | OPT | SHAPES | CHECK | EXTRACT | REDUCE, set_output,
      "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
     {"--emit", "KIND", COMPILE | OPT, set_emit,
      "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
@@ -463,6 +475,9 @@ static const option options_table[] = {
     {"--random", "SEED", CALL, set_random, "make the arguments from this seed"},
     {"--per-kernel", NULL, BENCH, set_per_kernel, "time, bytes and operations of each kernel"},
     {"--root", "NAME", EXTRACT, set_root, "the instruction that becomes the root"},
+    {"--script", "CMD", REDUCE, set_script,
+     "the command that says which modules count: the shell runs it with the path of a file, and status 0 is yes"},
+    {"--max-runs", "N", REDUCE, set_max_runs, "run it at most so often (default: 2000)"},
     {"--input", "NAME=VALUE", RUN, set_input,
      "an argument by its parameter's name or number: a literal of HLO, or an .npy"},
     {"--fill", "WITH", RUN, set_fill,
@@ -565,6 +580,7 @@ static hl_options defaults(hl_command_id command)
                       .opt_level = 2,
                       .color = -1,
                       .repeat = command != HL_COMMAND_BENCH,
+                      .max_runs = DEFAULT_RUNS,
                       .linker = "ld",
                       .cc = "cc",
                       .cpu = (int)command & (CALL | EXPLAIN) ? "native" : NULL};

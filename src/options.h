@@ -20,7 +20,8 @@ typedef enum hl_command_id {
   HL_COMMAND_EXPLAIN = 1 << 8,
   HL_COMMAND_BENCH = 1 << 9,
   HL_COMMAND_GRAPH = 1 << 10,
-  HL_COMMAND_EXTRACT = 1 << 11
+  HL_COMMAND_EXTRACT = 1 << 11,
+  HL_COMMAND_REDUCE = 1 << 12
 } hl_command_id;
 
 typedef enum hl_emit {
@@ -88,6 +89,8 @@ typedef struct hl_options {
   const char **given; /* run: --input, in order */
   int given_count;
   const char *root; /* extract */
+  const char *script; /* reduce */
+  int64_t max_runs;
   hl_fill fill;
   const char *expected;
   double ulp, atol, rtol;
