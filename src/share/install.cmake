@@ -1,4 +1,5 @@
-# What `cmake --install` installs: the command, the libraries with their headers, pkg-config files and a CMake package.
+# What `cmake --install` installs: the command, the libraries with their headers, pkg-config files and a CMake package. What
+# belongs to the command is the component `command`, the rest `dev`: a Debian package each (packages.cmake).
 include(CMakePackageConfigHelpers)
 
 # libhlo_lite.a: one object in which hlo_ names alone are visible, so that no name of ours meets one of the program's. Its
@@ -30,8 +31,10 @@ foreach(library hlo_lite hlo_lite_rt)
   target_include_directories(${library} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
-install(TARGETS hlo-lite hlo_lite hlo_lite_static hlo_lite_rt EXPORT hlo_liteTargets)
-install(FILES src/hlo_lite.h runtime/hlo_runtime.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS hlo-lite COMPONENT command)
+install(TARGETS hlo_lite hlo_lite_static hlo_lite_rt EXPORT hlo_liteTargets
+        LIBRARY COMPONENT dev NAMELINK_COMPONENT dev ARCHIVE COMPONENT dev)
+install(FILES src/hlo_lite.h runtime/hlo_runtime.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
 # pkg-config. The prefix is found from the file's own place, so that an installed tree can be moved.
 file(RELATIVE_PATH HL_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -39,7 +42,7 @@ string(REGEX REPLACE "/$" "" HL_PC_PREFIX "${HL_PC_PREFIX}")
 string(JOIN " " HL_PC_PRIVATE_LIBS -L${HL_LLVM_LIBDIR} ${HL_LLVM_LIBS} ${HL_LLVM_SYSTEM_LIBS} -lz -lm -lstdc++ -pthread)
 foreach(library hlo_lite hlo_lite_rt)
   configure_file(src/share/${library}.pc.in ${library}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endforeach()
 
 set(HL_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/hlo_lite)
@@ -47,17 +50,20 @@ configure_package_config_file(src/share/hlo_liteConfig.cmake.in ${PROJECT_BINARY
                               INSTALL_DESTINATION ${HL_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hlo_liteConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/hlo_liteConfig.cmake ${PROJECT_BINARY_DIR}/hlo_liteConfigVersion.cmake
-        DESTINATION ${HL_PACKAGE_DIR})
-install(EXPORT hlo_liteTargets NAMESPACE hlo_lite:: DESTINATION ${HL_PACKAGE_DIR})
+        DESTINATION ${HL_PACKAGE_DIR} COMPONENT dev)
+install(EXPORT hlo_liteTargets NAMESPACE hlo_lite:: DESTINATION ${HL_PACKAGE_DIR} COMPONENT dev)
 
 # Where shells and editors look.
-install(FILES src/share/completions/hlo-lite.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hlo-lite)
-install(FILES src/share/vim/syntax/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax)
-install(FILES src/share/vim/ftdetect/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect)
+install(FILES src/share/completions/hlo-lite.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hlo-lite
+        COMPONENT command)
+install(FILES src/share/vim/syntax/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax COMPONENT command)
+install(FILES src/share/vim/ftdetect/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect COMPONENT command)
 
 # Manual pages, from what the command says of itself.
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man/hlo-lite.1
   COMMAND sh ${PROJECT_SOURCE_DIR}/src/share/man/pages.sh $<TARGET_FILE:hlo-lite> ${PROJECT_BINARY_DIR}/man ${PROJECT_VERSION}
   DEPENDS hlo-lite ${PROJECT_SOURCE_DIR}/src/share/man/pages.sh VERBATIM)
 add_custom_target(man ALL DEPENDS ${PROJECT_BINARY_DIR}/man/hlo-lite.1)
-install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+
+include(${CMAKE_CURRENT_LIST_DIR}/packages.cmake)
