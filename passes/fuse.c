@@ -26,6 +26,7 @@ enum {
   CHEAP = 8,            /* cost up to which an element is computed again rather than stored */
   MATH_COST = 12,
   SMALL_ELEMENTS = 32768,
+  LARGE_ELEMENTS = 1 << 24, /* larger arrays are worth fusing at -O0, too: memory may not hold them */
   MAX_UPDATED_USERS = 16 /* looked at before an array is updated in place */
 };
 
@@ -558,7 +559,7 @@ static hl_stored_for reason_to_store(fuser *f, const info *x, bool fits)
     return HL_FUSED;
   if (!fits)
     return HL_STORED_MANY;
-  if (f->options->opt_level < 1)
+  if (f->options->opt_level < 1 && elements(ins->shape) <= LARGE_ELEMENTS)
     return HL_STORED_LEVEL;
   if (!x->unit_count)
     return HL_STORED_UNUSED;

@@ -12,7 +12,7 @@ const char *hl_stored_text(hl_stored_for reason)
       [HL_STORED_WHOLE] = "an algorithm for whole arrays computes it",
       [HL_STORED_UPDATE] = "it is written into the array that it updates",
       [HL_STORED_UNUSED] = "no kernel uses it",
-      [HL_STORED_LEVEL] = "-O0 fuses nothing",
+      [HL_STORED_LEVEL] = "-O0 fuses nothing but what memory might not hold",
       [HL_STORED_DEPTH] = "the chain of operations would become too deep for one kernel",
       [HL_STORED_LENGTH] = "the kernel would become too long",
       [HL_STORED_MANY] = "more than four kernels use it",
