@@ -18,9 +18,10 @@ bool hl_expand_each(hl_module *module, int count, const hl_opcode *opcodes, hl_e
   for (hl_computation *c = module->first; c; c = c->next)
     for (hl_instruction *ins = c->first; ins; ins = next) {
       next = ins->next;
-      if (!is_one_of(ins->opcode, count, opcodes))
+      hl_instruction *value = !opcodes || is_one_of(ins->opcode, count, opcodes) ? expand(ins) : NULL;
+      if (!value)
         continue;
-      hl_replace_all_uses(ins, expand(ins));
+      hl_replace_all_uses(ins, value);
       hl_instruction_remove(ins);
       changed = true;
     }

@@ -5,10 +5,10 @@
 
 #include "rewrite.h"
 
-/* The value that takes the place of an instruction; what it is made of stands before it. */
+/* The value that takes the place of an instruction, NULL: it stays; what it is made of stands before it. */
 typedef hl_instruction *hl_expand_fn(hl_instruction *ins);
 
-/* Calls expand on every instruction with one of these opcodes and puts the value in its place. */
+/* Calls expand on every instruction with one of these opcodes (NULL: on every one) and puts the value in its place. */
 bool hl_expand_each(hl_module *module, int count, const hl_opcode *opcodes, hl_expand_fn *expand);
 
 /* Elementwise ops on arrays of one shape; the result has the first operand's. */

@@ -7,7 +7,7 @@
  * With the dimensions of the operand put in the order of its layout, major to minor, its elements
  * stand in the order of their bytes. The same holds for the result, whose order is then undone.
  */
-#include "rewrite.h"
+#include "expand.h"
 
 #include "../ir/limits.h"
 
@@ -65,17 +65,7 @@ static hl_instruction *expand(hl_instruction *ins)
 
 bool hl_pass_expand_bitcasts(hl_module *module, hl_pass_context *cx)
 {
+  static const hl_opcode opcodes[] = {HL_OP_BITCAST};
   (void)cx;
-  bool changed = false;
-  hl_instruction *next;
-  for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->first; ins; ins = next) {
-      next = ins->next;
-      if (ins->opcode != HL_OP_BITCAST)
-        continue;
-      hl_replace_all_uses(ins, expand(ins));
-      hl_instruction_remove(ins);
-      changed = true;
-    }
-  return changed;
+  return hl_expand_each(module, 1, opcodes, expand);
 }

@@ -112,26 +112,18 @@ static hl_instruction *expand(hl_instruction *ins)
 
 static bool check_region(const hl_instruction *ins, hl_diag *diag)
 {
-  return ins->computation->scratch ||
+  return ins->opcode != HL_OP_CUSTOM_CALL || ins->computation->scratch ||
          hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "a custom call inside the region '%s' cannot be compiled",
                   ins->computation->name);
 }
 
 bool hl_pass_expand_custom_calls(hl_module *module, hl_pass_context *cx)
 {
-  bool changed = false;
+  static const hl_opcode opcodes[] = {HL_OP_CUSTOM_CALL};
+  bool is_good = true;
   hl_mark_flow(module);
-  for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->first, *next; ins; ins = next) {
-      next = ins->next;
-      if (ins->opcode != HL_OP_CUSTOM_CALL || !check_region(ins, cx->diag))
-        continue;
-      hl_instruction *value = expand(ins);
-      if (!value)
-        continue;
-      hl_replace_all_uses(ins, value);
-      hl_instruction_remove(ins);
-      changed = true;
-    }
-  return changed;
+  for (const hl_computation *c = module->first; c; c = c->next)
+    for (const hl_instruction *ins = c->first; ins; ins = ins->next)
+      is_good = check_region(ins, cx->diag) && is_good;
+  return is_good && hl_expand_each(module, 1, opcodes, expand);
 }

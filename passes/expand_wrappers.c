@@ -126,16 +126,5 @@ static hl_instruction *expand(hl_instruction *ins)
 bool hl_pass_expand_wrappers(hl_module *module, hl_pass_context *cx)
 {
   (void)cx;
-  bool changed = false;
-  for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->first, *next; ins; ins = next) {
-      hl_instruction *value = expand(ins);
-      next = ins->next;
-      if (!value)
-        continue;
-      hl_replace_all_uses(ins, value);
-      hl_instruction_remove(ins);
-      changed = true;
-    }
-  return changed;
+  return hl_expand_each(module, 0, NULL, expand);
 }

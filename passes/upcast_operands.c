@@ -10,9 +10,6 @@
 
 static bool is_mixed(const hl_instruction *ins)
 {
-  if (ins->opcode != HL_OP_DOT && ins->opcode != HL_OP_RAGGED_DOT &&
-      ins->opcode != HL_OP_CONVOLUTION)
-    return false;
   hl_element_type from = ins->operands[0]->shape->element_type, to = ins->shape->element_type;
   return to == HL_PRED || hl_is_integral(from) != hl_is_integral(to) ||
          hl_is_complex(from) != hl_is_complex(to);
@@ -34,6 +31,8 @@ static hl_element_type common_type(const hl_instruction *ins)
 
 static hl_instruction *upcast(hl_instruction *ins)
 {
+  if (!is_mixed(ins))
+    return NULL;
   hl_instruction **operands = HL_ARRAY(hl_arena_of(ins), ins->operand_count, hl_instruction *);
   hl_element_type common = common_type(ins), type = ins->shape->element_type;
   for (int i = 0; i < ins->operand_count; i++)
@@ -46,17 +45,7 @@ static hl_instruction *upcast(hl_instruction *ins)
 
 bool hl_pass_upcast_operands(hl_module *module, hl_pass_context *cx)
 {
+  static const hl_opcode opcodes[] = {HL_OP_DOT, HL_OP_RAGGED_DOT, HL_OP_CONVOLUTION};
   (void)cx;
-  bool changed = false;
-  hl_instruction *next;
-  for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->first; ins; ins = next) {
-      next = ins->next;
-      if (!is_mixed(ins))
-        continue;
-      hl_replace_all_uses(ins, upcast(ins));
-      hl_instruction_remove(ins);
-      changed = true;
-    }
-  return changed;
+  return hl_expand_each(module, 3, opcodes, upcast);
 }
