@@ -78,8 +78,9 @@ static bool has_operand_shapes(const hl_instruction *ins, const hl_shape *shape)
 bool hl_is_alone(const hl_instruction *ins)
 {
   bool is_start = ins->opcode == HL_OP_ALL_GATHER_START || ins->opcode == HL_OP_COLLECTIVE_PERMUTE_START;
-  if (ins->opcode == HL_OP_RAGGED_ALL_TO_ALL ||
-      !has_operand_shapes(ins, is_start ? ins->shape->tuple_shapes[1] : ins->shape))
+  if (ins->opcode == HL_OP_RAGGED_ALL_TO_ALL)
+    return has_groups_of_one(ins);
+  if (!has_operand_shapes(ins, is_start ? ins->shape->tuple_shapes[1] : ins->shape))
     return false;
   return hl_attr_find(ins, HL_ATTR_SOURCE_TARGET_PAIRS) ? has_pairs_of_one(ins) : has_groups_of_one(ins);
 }

@@ -131,6 +131,37 @@ const hl_literal *hl_eval_collective(hl_eval *e, const hl_instruction *ins,
   return started(e, ins->shape, sent, exchanged(e, ins->shape->tuple_shapes[1], ins, operands));
 }
 
+/* Where row `to` of the output comes from: the last slice that covers it; -1: it stays. Numbers wrap. */
+static int64_t source_row(const hl_literal *const *operands, int64_t to)
+{
+  enum { INPUT, OUTPUT, INPUT_OFFSETS, SEND_SIZES, OUTPUT_OFFSETS };
+  int64_t rows = operands[INPUT]->shape->dimensions[0];
+  for (int64_t i = operands[SEND_SIZES]->shape->dimensions[0]; i-- > 0;) {
+    uint64_t place = (uint64_t)to - (uint64_t)hl_literal_get_int(operands[OUTPUT_OFFSETS], i);
+    int64_t from = (int64_t)(place + (uint64_t)hl_literal_get_int(operands[INPUT_OFFSETS], i));
+    bool is_covered = (int64_t)place >= 0 && (int64_t)place < hl_literal_get_int(operands[SEND_SIZES], i);
+    if (is_covered && from >= 0 && from < rows)
+      return from;
+  }
+  return -1;
+}
+
+const hl_literal *hl_eval_exchange(hl_eval *e, const hl_instruction *ins,
+                                   const hl_literal *const *operands)
+{
+  if (!hl_is_alone(ins))
+    hl_eval_stop(e, "more than one device takes part");
+  hl_literal *result = hl_eval_new(e, ins->shape);
+  int64_t rows = ins->shape->dimensions[0];
+  size_t row_bytes = rows ? (size_t)(hl_shape_bytes(ins->shape) / rows) : 0;
+  for (int64_t to = 0; row_bytes && to < rows; to++) {
+    int64_t from = source_row(operands, to);
+    const char *source = from < 0 ? operands[1]->data : operands[0]->data;
+    memcpy((char *)result->data + (size_t)to * row_bytes, source + (size_t)(from < 0 ? to : from) * row_bytes, row_bytes);
+  }
+  return result;
+}
+
 const hl_literal *hl_eval_collective_done(hl_eval *e, const hl_instruction *ins,
                                           const hl_literal *const *operands)
 {

@@ -258,11 +258,28 @@ const hl_shape *hl_infer_collective_broadcast(hl_infer *infer, const hl_instruct
   return check_arrays(infer, ins) ? same_shapes(infer, ins) : NULL;
 }
 
+/* Rows of the operand go into the output: they are of one length. */
+static bool check_rows(hl_infer *infer, const hl_instruction *ins)
+{
+  const hl_shape *operand = hl_operand_shape(ins, 0), *output = hl_operand_shape(ins, 1);
+  bool fits = operand->rank > 0 && operand->rank == output->rank;
+  for (int d = 1; fits && d < operand->rank; d++)
+    fits = operand->dimensions[d] == output->dimensions[d];
+  return fits || hl_error(infer->diag, hl_place_operand(ins, 1), HL_RULE_COLLECTIVE_C2,
+                          "rows of %s do not fit into %s: all dimensions but the first must be equal",
+                          hl_say(infer, operand), hl_say(infer, output));
+}
+
 /* Operand, output, input offsets, send sizes, output offsets, receive sizes. */
 const hl_shape *hl_infer_ragged_all_to_all(hl_infer *infer, const hl_instruction *ins)
 {
-  if (!check_arrays(infer, ins) || !hl_check_same_type(infer, ins, 1, 0, HL_RULE_COLLECTIVE_C2))
+  if (!check_arrays(infer, ins) || !hl_check_same_type(infer, ins, 1, 0, HL_RULE_COLLECTIVE_C2) || !check_rows(infer, ins))
     return NULL;
+  if (hl_operand_shape(ins, 2)->rank != 1) {
+    hl_error(infer->diag, hl_place_operand(ins, 2), HL_RULE_COLLECTIVE_C2, "offsets and sizes have one dimension; these are %s",
+             hl_say(infer, hl_operand_shape(ins, 2)));
+    return NULL;
+  }
   for (int i = 2; i < 6; i++)
     if (!hl_check_integral(infer, ins, i, HL_RULE_COLLECTIVE_C2) ||
         !hl_check_same_type(infer, ins, i, 2, HL_RULE_COLLECTIVE_C2) ||

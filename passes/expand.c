@@ -175,13 +175,12 @@ void hl_set_callee(hl_instruction *ins, hl_attr_id id, int count, hl_computation
   hl_instruction_add_attr(ins, &attr);
 }
 
-static hl_computation *make_add(hl_module *module, hl_element_type type)
+static hl_computation *make_region(hl_module *module, hl_opcode opcode, hl_element_type type)
 {
   const hl_shape *scalar = hl_shape_scalar(module->arena, type);
-  hl_computation *region =
-      hl_make_computation(module->first, "add", 2, (const hl_shape *[]){scalar, scalar});
-  region->root =
-      hl_instruction_new(region, NULL, HL_OP_ADD, NULL, scalar, 2, region->parameters, NULL);
+  hl_computation *region = hl_make_computation(module->first, hl_op_info_of(opcode)->name, 2,
+                                               (const hl_shape *[]){scalar, scalar});
+  region->root = hl_instruction_new(region, NULL, opcode, NULL, scalar, 2, region->parameters, NULL);
   return region;
 }
 
@@ -200,18 +199,34 @@ static const hl_shape *reduced_shape(hl_instruction *x, int count, const int64_t
   return hl_shape_new(hl_arena_of(x), x->shape->element_type, rank, kept);
 }
 
+static hl_instruction *make_reduce(hl_instruction *origin, hl_opcode opcode, hl_instruction *x, hl_instruction *init, int count,
+                                   const int64_t *dimensions)
+{
+  hl_instruction *made = make(origin, HL_OP_REDUCE, reduced_shape(x, count, dimensions), 2,
+                              (hl_instruction *[]){x, init});
+  hl_instruction_add_ints(made, HL_ATTR_DIMENSIONS, count, dimensions);
+  hl_computation *region = make_region(origin->computation->module, opcode, x->shape->element_type);
+  hl_set_callee(made, HL_ATTR_TO_APPLY, 1, &region);
+  return made;
+}
+
+static const hl_shape *scalar_like(hl_instruction *x)
+{
+  return hl_shape_scalar(hl_arena_of(x), x->shape->element_type);
+}
+
 hl_instruction *hl_make_sum(hl_instruction *origin, hl_instruction *x, int count,
                             const int64_t *dimensions)
 {
-  hl_module *module = origin->computation->module;
-  hl_instruction *zero = hl_make_filled(
-      origin, hl_shape_scalar(module->arena, x->shape->element_type), 0);
-  hl_instruction *made = make(origin, HL_OP_REDUCE, reduced_shape(x, count, dimensions), 2,
-                              (hl_instruction *[]){x, zero});
-  hl_instruction_add_ints(made, HL_ATTR_DIMENSIONS, count, dimensions);
-  hl_computation *add = make_add(module, x->shape->element_type);
-  hl_set_callee(made, HL_ATTR_TO_APPLY, 1, &add);
-  return made;
+  hl_instruction *zero = hl_make_filled(origin, scalar_like(x), 0);
+  return make_reduce(origin, HL_OP_ADD, x, zero, count, dimensions);
+}
+
+hl_instruction *hl_make_greatest(hl_instruction *origin, hl_instruction *x, int64_t least, int count,
+                                 const int64_t *dimensions)
+{
+  hl_instruction *init = hl_make_filled_int(origin, scalar_like(x), x->shape->element_type, least);
+  return make_reduce(origin, HL_OP_MAXIMUM, x, init, count, dimensions);
 }
 
 /* ---- tuples ---- */

@@ -33,6 +33,10 @@ hl_instruction *hl_make_iota(hl_instruction *origin, hl_element_type type, int64
 hl_instruction *hl_make_sum(hl_instruction *origin, hl_instruction *x, int count,
                             const int64_t *dimensions);
 
+/* The greatest along dimensions, or `least`. */
+hl_instruction *hl_make_greatest(hl_instruction *origin, hl_instruction *x, int64_t least, int count,
+                                 const int64_t *dimensions);
+
 hl_instruction *hl_make_tuple(hl_instruction *origin, int count, hl_instruction *const *elements);
 hl_instruction *hl_make_element(hl_instruction *origin, hl_instruction *tuple, int index);
 

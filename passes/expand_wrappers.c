@@ -4,7 +4,7 @@
  * Requires: a module that hl_check_compilable accepts. Keeps: every value. Cost: one walk.
  * Tokens stay where they are; nothing is computed for them.
  */
-#include "expand.h"
+#include "expand_exchange.h"
 
 #include "../ir/device.h"
 
@@ -57,6 +57,8 @@ static hl_instruction *received(hl_instruction *ins, const hl_shape *shape)
 
 static hl_instruction *expand_collective(hl_instruction *ins)
 {
+  if (ins->opcode == HL_OP_RAGGED_ALL_TO_ALL)
+    return hl_exchange_rows(ins);
   if (ins->opcode != HL_OP_ALL_GATHER_START && ins->opcode != HL_OP_COLLECTIVE_PERMUTE_START)
     return received(ins, ins->shape);
   return started(ins, together(ins, ins->shape->tuple_shapes[0]), received(ins, ins->shape->tuple_shapes[1]));
