@@ -7,12 +7,14 @@
 #include "profile.h"
 #include "times.h"
 
+#include "runtime/hlo_runtime.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILES = 5, MOST_SAMPLES = 2000, LEAST_SAMPLES = 5, TINY_CALLS = 1000000 };
+enum { COMPILES = 5, MOST_SAMPLES = 2000, LEAST_SAMPLES = 5, TINY_CALLS = 1000000, COPY_BYTES = 256 << 20 };
 static const double COMPILE_SECONDS = 2, RUN_SECONDS = 0.5, SAMPLE = 2e-5;
 
 static const char tiny_text[] = "ENTRY e {\n  x = f32[] parameter(0)\n  ROOT y = f32[] negate(x)\n}\n";
@@ -243,7 +245,7 @@ static void print_text(const bench *b, const hl_profile_table *table, hl_str *ou
   print_compile(b, out);
   print_run(b, table->flops, out);
   hl_str_printf(out, "limits  copy %.2f GB/s (%d MiB), FMA %.1f GFLOP/s (f32), %d thread%s\n",
-                1e-9 * b->limits.copy_bytes, HL_LIMITS_COPY_BYTES >> 20, 1e-9 * b->limits.fma_flops,
+                1e-9 * b->limits.copy_bytes, COPY_BYTES >> 20, 1e-9 * b->limits.fma_flops,
                 b->limits.threads, b->limits.threads == 1 ? "" : "s");
   hl_str_printf(out, "call    %14.2f ns  a call of f32[] negate, mean of %d\n", 1e9 * b->call_seconds,
                 TINY_CALLS);
@@ -300,7 +302,7 @@ static bool measure(bench *b)
   count_bytes(b);
   if (!profile(b, &table))
     return false;
-  b->limits = hl_limits_measure();
+  b->limits = hl_limits_measure(COPY_BYTES, hlo_num_threads());
   hl_str text = {.arena = b->session.arena};
   if (b->options->is_json)
     print_json(b, &table, &text);

@@ -2,7 +2,10 @@
 #include "command.h"
 
 #include "explain.h"
+#include "limits.h"
 #include "page.h"
+
+#include "runtime/hlo_runtime.h"
 
 /* False: the message was shown. */
 static bool choose_step(hl_explanation *e, int64_t number)
@@ -27,13 +30,20 @@ static void print(hl_explanation *e, const hl_options *options, hl_str *out)
     hl_explain_text(e, &page);
 }
 
-/* Code for another processor tells nothing about this one. */
+/* What the command line leaves open. Code for another processor tells nothing about this one. */
 static void measure(hl_explanation *e, const hl_options *options)
 {
+  enum { COPY_BYTES = 64 << 20 };
   const hl_session *s = e->session;
-  e->machine = (hl_machine){1e9 * options->bandwidth, 1e9 * options->peak};
-  if (s->target.is_native_cpu)
-    hl_machine_measure(&e->machine, &s->target, s->program->max_workers);
+  hl_machine *machine = &e->machine;
+  *machine = (hl_machine){1e9 * options->bandwidth, 1e9 * options->peak};
+  if (!s->target.is_native_cpu || (machine->bandwidth != 0 && machine->peak != 0))
+    return;
+  int threads = hlo_num_threads();
+  threads = threads < s->program->max_workers ? threads : s->program->max_workers;
+  hl_limits limits = hl_limits_measure(COPY_BYTES, threads);
+  machine->bandwidth = machine->bandwidth != 0 ? machine->bandwidth : limits.copy_bytes;
+  machine->peak = machine->peak != 0 ? machine->peak : limits.fma_flops;
 }
 
 /* The exit status that is not the session's. */

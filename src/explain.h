@@ -64,7 +64,4 @@ typedef struct hl_page hl_page;
 void hl_explain_text(const hl_explanation *e, hl_page *page);
 void hl_explain_json(const hl_explanation *e, hl_str *out);
 
-/* Fills in what is 0: the bandwidth by copying, the peak from the clock, the vectors and the threads. Takes about 0.1 s. */
-void hl_machine_measure(hl_machine *machine, const hl_target_info *target, int workers);
-
 #endif

@@ -53,18 +53,18 @@ static void copy_chunks(void *context, int64_t begin, int64_t end, int32_t worke
 #endif
 }
 
-static double measure_copy(int threads)
+static double measure_copy(int64_t bytes, int threads)
 {
-  copy c = {aligned_alloc(64, HL_LIMITS_COPY_BYTES), aligned_alloc(64, HL_LIMITS_COPY_BYTES)};
+  copy c = {aligned_alloc(64, (size_t)bytes), aligned_alloc(64, (size_t)bytes)};
   double best = 0;
   if (c.to && c.from) {
-    memset(c.to, 1, HL_LIMITS_COPY_BYTES);
-    memset(c.from, 1, HL_LIMITS_COPY_BYTES);
+    memset(c.to, 1, (size_t)bytes);
+    memset(c.from, 1, (size_t)bytes);
   }
   for (int i = 0; c.to && c.from && i < ROUNDS; i++) {
     double start = now();
-    hlo_parallel_for(copy_chunks, &c, HL_LIMITS_COPY_BYTES / CHUNK, 8, threads);
-    double rate = 2.0 * (double)HL_LIMITS_COPY_BYTES / (now() - start);
+    hlo_parallel_for(copy_chunks, &c, bytes / CHUNK, 8, threads);
+    double rate = 2.0 * (double)bytes / (now() - start);
     best = rate > best ? rate : best;
   }
   free(c.to);
@@ -77,6 +77,24 @@ static double measure_copy(int threads)
 /* Runs FMA_ROUNDS of them on each sum; returns the lanes of one. What it computes is stored so that the
  * compiler keeps it. */
 typedef int fma_loop(float *result);
+
+#if !defined(__aarch64__)
+/* A multiplication and an addition on one lane, where there is nothing better. */
+static int multiply_add(float *result)
+{
+  float sums[SUMS], x = 0.75f, y = 1e-7f;
+  for (int i = 0; i < SUMS; i++)
+    sums[i] = (float)i;
+  for (int round = 0; round < FMA_ROUNDS; round++)
+#pragma GCC unroll 12
+    for (int i = 0; i < SUMS; i++)
+      sums[i] = sums[i] * x + y;
+  for (int i = 1; i < SUMS; i++)
+    sums[0] += sums[i];
+  *result = sums[0];
+  return 1;
+}
+#endif
 
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static int fma_avx512(float *result)
@@ -113,7 +131,7 @@ static fma_loop *best_loop(void)
 {
   if (__builtin_cpu_supports("avx512f"))
     return fma_avx512;
-  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? fma_avx2 : NULL;
+  return __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2") ? fma_avx2 : multiply_add;
 }
 #elif defined(__aarch64__)
 static int fma_neon(float *result)
@@ -138,7 +156,7 @@ static fma_loop *best_loop(void)
 #else
 static fma_loop *best_loop(void)
 {
-  return NULL;
+  return multiply_add;
 }
 #endif
 
@@ -161,8 +179,6 @@ static double measure_fma(int threads)
   float result[16];
   fma_work w = {.loop = best_loop()};
   double best = 0;
-  if (!w.loop)
-    return 0;
   w.lanes = w.loop(result);
   for (int i = 0; i < ROUNDS; i++) {
     double start = now();
@@ -174,8 +190,7 @@ static double measure_fma(int threads)
   return best;
 }
 
-hl_limits hl_limits_measure(void)
+hl_limits hl_limits_measure(int64_t copy_bytes, int threads)
 {
-  int threads = hlo_num_threads();
-  return (hl_limits){threads, measure_copy(threads), measure_fma(threads)};
+  return (hl_limits){threads, measure_copy(copy_bytes, threads), measure_fma(threads)};
 }

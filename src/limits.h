@@ -7,13 +7,11 @@
 typedef struct hl_limits {
   int threads;         /* that both were measured with */
   double copy_bytes;   /* read and written a second by a streaming copy; 0: no memory for it */
-  double fma_flops;    /* f32 operations a second, two a fused multiply-add; 0: unknown here */
+  double fma_flops;    /* f32 operations a second, two a multiply-add */
 } hl_limits;
 
-/* Measures both on the threads of the pool. Takes about half a second. */
-hl_limits hl_limits_measure(void);
-
-/* What the copy goes through, each way. */
-enum { HL_LIMITS_COPY_BYTES = 256 << 20 };
+/* Measures both on so many threads of the pool; what the copy goes through, each way, is a multiple of 1 MiB beyond the caches.
+ * Takes about 1 ms a MiB. */
+hl_limits hl_limits_measure(int64_t copy_bytes, int threads);
 
 #endif
