@@ -15,7 +15,6 @@ typedef struct program_printer {
   hl_map kernel_numbers; /* a kernel's address: where it stands in kernels */
   const hl_kernel **kernels;
   int kernel_count;
-  size_t kernel_capacity;
 } program_printer;
 
 /* Numbers by address; 0 is no value of a map, so they are kept plus one. */
@@ -29,30 +28,6 @@ static int number_of(const hl_map *map, const void *address)
   return (int)(intptr_t)hl_map_get(map, (const char *)&address, sizeof address) - 1;
 }
 
-static void collect_kernels(program_printer *p, const hl_steps *steps);
-
-static void collect_kernel(program_printer *p, const hl_step *step)
-{
-  if (number_of(&p->kernel_numbers, step->kernel) >= 0)
-    return;
-  set_number(&p->kernel_numbers, (const void *const *)&step->kernel, p->kernel_count);
-  p->kernels = hl_arena_grow(p->out->arena, p->kernels, &p->kernel_capacity,
-                             (size_t)p->kernel_count + 1, sizeof *p->kernels);
-  p->kernels[p->kernel_count++] = step->kernel;
-}
-
-static void collect_kernels(program_printer *p, const hl_steps *steps)
-{
-  for (const hl_step *step = steps->first; step; step = step->next) {
-    if (step->kind == HL_STEP_KERNEL)
-      collect_kernel(p, step);
-    collect_kernels(p, &step->condition);
-    collect_kernels(p, &step->body);
-    for (int i = 0; i < step->branch_count; i++)
-      collect_kernels(p, &step->branches[i]);
-  }
-}
-
 static void name_all(program_printer *p)
 {
   hl_arena *arena = p->out->arena;
@@ -63,10 +38,12 @@ static void name_all(program_printer *p)
     set_number(&p->buffer_numbers, (const void *const *)&p->program->buffers[i], i);
   }
   p->buffer_names = hl_distinct_names(arena, count, names);
-  collect_kernels(p, &p->program->steps);
+  p->kernels = hl_program_kernels(arena, p->program, &p->kernel_count);
   names = HL_ARRAY(arena, p->kernel_count, const char *);
-  for (int i = 0; i < p->kernel_count; i++)
+  for (int i = 0; i < p->kernel_count; i++) {
     names[i] = p->kernels[i]->name;
+    set_number(&p->kernel_numbers, (const void *const *)&p->kernels[i], i);
+  }
   p->kernel_names = hl_distinct_names(arena, p->kernel_count, names);
 }
 
