@@ -13,7 +13,7 @@
 #include "fuse.h"
 
 #include "../ir/limits.h"
-#include "lower_whole.h"
+#include "fuse_kinds.h"
 
 #include <string.h>
 
@@ -23,8 +23,6 @@ enum {
   MAX_ROOTS = 16,       /* results of one kernel */
   MAX_UNITS = 4,        /* kernels that may each compute an instruction again */
   PATH_BUDGET = 400,    /* instructions looked at to prove that two kernels may become one */
-  CHEAP = 8,            /* cost up to which an element is computed again rather than stored */
-  MATH_COST = 12,
   SMALL_ELEMENTS = 32768,
   LARGE_ELEMENTS = 1 << 24, /* larger arrays are worth fusing at -O0, too: memory may not hold them */
   MAX_UPDATED_USERS = 16 /* looked at before an array is updated in place */
@@ -64,88 +62,15 @@ static info *info_of(fuser *f, const hl_instruction *ins)
   return &f->infos[ins->scratch];
 }
 
-static int64_t elements(const hl_shape *shape)
-{
-  if (shape->element_type == HL_TUPLE)
-    return shape->tuple_count ? elements(shape->tuple_shapes[0]) : 0;
-  return hl_shape_is_array(shape) ? hl_shape_elements(shape) : 0;
-}
-
-static bool is_bundle(const hl_instruction *ins)
-{
-  return ins->opcode == HL_OP_TUPLE || ins->opcode == HL_OP_GET_TUPLE_ELEMENT;
-}
-
-static bool is_control(const hl_instruction *ins)
-{
-  return ins->opcode == HL_OP_WHILE || ins->opcode == HL_OP_CONDITIONAL || ins->opcode == HL_OP_CUSTOM_CALL;
-}
-
-/* A step whose order among its like can be seen. */
-static bool is_effect(const hl_instruction *ins)
-{
-  return is_control(ins) && hl_has_side_effect(ins);
-}
-
-/* Computed by a kernel of its own, which nothing else joins; its operands may be computed on the way when that is cheap. */
-static bool is_whole(const hl_instruction *ins)
-{
-  return hl_build_of(ins) != NULL;
-}
-
-/* Reads elements of its operands many times: they are cheap or stored, and each of its own elements is computed once. */
-static bool is_contraction(const hl_instruction *ins)
-{
-  switch (ins->opcode) {
-  case HL_OP_DOT: case HL_OP_SCALED_DOT: case HL_OP_RAGGED_DOT: case HL_OP_CONVOLUTION:
-  case HL_OP_REDUCE_WINDOW:
-    return true;
-  default:
-    return false;
-  }
-}
-
-static bool is_heavy(const hl_instruction *ins)
-{
-  return ins->opcode == HL_OP_REDUCE || is_contraction(ins);
-}
-
-/* In memory from the start. */
-static bool is_given(const hl_instruction *ins)
-{
-  return ins->opcode == HL_OP_PARAMETER ||
-         (ins->opcode == HL_OP_CONSTANT && !hl_literal_is_splat(ins->literal));
-}
-
-static int own_cost(const hl_instruction *ins)
-{
-  unsigned flags = hl_op_info_of(ins->opcode)->flags;
-  if (flags & HL_MATH)
-    return hl_is_integral(ins->shape->element_type) ? CHEAP : MATH_COST;
-  if (ins->opcode == HL_OP_CONCATENATE || ins->opcode == HL_OP_PAD)
-    return 3;
-  return flags & HL_EW && !(flags & HL_MOVE) ? 1 : 0;
-}
-
-/* Puts elements apart: a pad with holes between them. */
-static bool is_spread(const hl_instruction *ins)
-{
-  const hl_attr *padding = ins->opcode == HL_OP_PAD ? hl_attr_find(ins, HL_ATTR_PADDING) : NULL;
-  for (int i = 0; padding && i < padding->padding.count; i++)
-    if (padding->padding.dims[i].interior > 0)
-      return true;
-  return false;
-}
-
 /* What one element costs when everything below is computed on the way, up to loads: an estimate from above. */
 static void estimate(fuser *f, info *x)
 {
   hl_instruction *ins = x->ins;
-  if (is_given(ins) || is_heavy(ins) || is_control(ins) || is_whole(ins)) {
+  if (hl_is_given(ins) || hl_is_heavy(ins) || hl_is_control(ins) || hl_is_whole(ins)) {
     x->leaves = 1;
     return;
   }
-  int64_t cost = own_cost(ins), leaves = 0;
+  int64_t cost = hl_own_cost(ins), leaves = 0;
   for (int i = 0; i < ins->operand_count; i++) {
     cost += info_of(f, ins->operands[i])->cost;
     leaves += info_of(f, ins->operands[i])->leaves;
@@ -218,7 +143,7 @@ static bool add_unit_of(info *x, int unit)
 
 static bool is_worth_caching(const info *x)
 {
-  return !x->is_stored && x->context == SEVERAL && x->cost >= MATH_COST && x->unit_count == 1;
+  return !x->is_stored && x->context == SEVERAL && x->cost >= HL_MATH_COST && x->unit_count == 1;
 }
 
 /* The loop that a user evaluates its operand in. A user whose row is kept evaluates its operands once. */
@@ -226,7 +151,7 @@ static int context_through(const info *user, int operand)
 {
   if (is_worth_caching(user))
     return FIRST_KEPT - (int)user->ins->scratch;
-  bool opens_loop = is_contraction(user->ins) ||
+  bool opens_loop = hl_is_contraction(user->ins) ||
                     (user->ins->opcode == HL_OP_REDUCE && operand < user->ins->operand_count / 2);
   return opens_loop ? (int)user->ins->scratch + 1 : user->context;
 }
@@ -263,9 +188,9 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
     x->depth = depth > x->depth ? depth : x->depth;
     x->in_reduce |= user->in_reduce ||
                     (user_ins->opcode == HL_OP_REDUCE && i < user_ins->operand_count / 2);
-    x->in_dot |= user->in_dot || is_contraction(user_ins);
-    x->in_whole |= user->in_whole || is_whole(user_ins);
-    x->in_spread |= !user->is_stored && (user->in_spread || is_spread(user_ins));
+    x->in_dot |= user->in_dot || hl_is_contraction(user_ins);
+    x->in_whole |= user->in_whole || hl_is_whole(user_ins);
+    x->in_spread |= !user->is_stored && (user->in_spread || hl_is_spread(user_ins));
     join_context(x, context_through(user, i));
   }
   return true;
@@ -325,7 +250,7 @@ static bool may_merge(fuser *f, int a, int b)
       x->root_count + y->root_count > MAX_ROOTS ||
       x->inlined_count + y->inlined_count > MAX_INLINED / 4)
     return false;
-  if (is_contraction(x->roots[0]) || is_contraction(y->roots[0]) || is_whole(x->roots[0]) || is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
+  if (hl_is_contraction(x->roots[0]) || hl_is_contraction(y->roots[0]) || hl_is_whole(x->roots[0]) || hl_is_whole(y->roots[0]) || x->roots[0]->opcode == HL_OP_CONCATENATE ||
       y->roots[0]->opcode == HL_OP_CONCATENATE)
     return false;
   return hl_shape_same_dimensions(x->domain, y->domain) &&
@@ -355,7 +280,7 @@ static bool is_read_alike(const info *x)
 
 static void merge_users(fuser *f, info *x)
 {
-  if (f->options->opt_level < 1 || f->has_effects || x->unit_count < 2 || elements(x->ins->shape) < 64 ||
+  if (f->options->opt_level < 1 || f->has_effects || x->unit_count < 2 || hl_elements(x->ins->shape) < 64 ||
       !is_read_alike(x))
     return;
   int first = x->units[0], kept = 1;
@@ -402,15 +327,15 @@ static hl_stored_for heavy_reason(fuser *f, const info *x)
   if (x->in_dot)
     return HL_STORED_IN_PRODUCT;
   if (loops < 0)
-    return is_contraction(x->ins) ? HL_STORED_PRODUCT : HL_STORED_ORDER;
+    return hl_is_contraction(x->ins) ? HL_STORED_PRODUCT : HL_STORED_ORDER;
   bool is_full = loops == root->rank && !x->in_reduce;
-  if (is_contraction(x->ins) || is_full)
+  if (hl_is_contraction(x->ins) || is_full)
     return is_full ? HL_FUSED : HL_STORED_PRODUCT;
-  int64_t rows = 1, all = elements(hl_domain_of(x->ins->operands[0]));
+  int64_t rows = 1, all = hl_elements(hl_domain_of(x->ins->operands[0]));
   for (int d = 0; d < loops; d++)
     rows *= root->dimensions[d];
-  if (elements(root) > all)
-    all = elements(root);
+  if (hl_elements(root) > all)
+    all = hl_elements(root);
   if (all <= SMALL_ELEMENTS)
     return HL_FUSED;
   if (rows < 16)
@@ -418,27 +343,15 @@ static hl_stored_for heavy_reason(fuser *f, const info *x)
   return all / rows <= 1 << 18 ? HL_FUSED : HL_STORED_LONG_ROWS;
 }
 
-static bool is_view(const hl_instruction *ins)
-{
-  switch (ins->opcode) {
-  case HL_OP_BROADCAST: case HL_OP_RESHAPE: case HL_OP_BITCAST: case HL_OP_TRANSPOSE:
-  case HL_OP_SLICE: case HL_OP_REVERSE: case HL_OP_CONVERT: case HL_OP_COPY: case HL_OP_IOTA:
-  case HL_OP_CONSTANT:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /* A dear value that a broadcast repeats in a loop where it cannot be hoisted. */
 static bool is_repeated(fuser *f, const info *x)
 {
-  if (x->cost < MATH_COST || elements(x->ins->shape) < 2)
+  if (x->cost < HL_MATH_COST || hl_elements(x->ins->shape) < 2)
     return false;
   for (int i = 0; i < x->ins->user_count; i++) {
     const hl_instruction *user = x->ins->users[i];
     if (user->opcode == HL_OP_BROADCAST &&
-        elements(user->shape) >= 4 * elements(x->ins->shape) && leading_loops(f, x) < 0)
+        hl_elements(user->shape) >= 4 * hl_elements(x->ins->shape) && leading_loops(f, x) < 0)
       return true;
   }
   return false;
@@ -450,7 +363,7 @@ static bool is_gathered(const info *x)
   for (int i = 0; i < x->ins->user_count; i++) {
     const hl_instruction *user = x->ins->users[i];
     if (user->opcode == HL_OP_GATHER && user->operands[0] == x->ins &&
-        elements(user->shape) / (x->cost + 2) * x->cost > elements(x->ins->shape))
+        hl_elements(user->shape) / (x->cost + 2) * x->cost > hl_elements(x->ins->shape))
       return true;
   }
   return false;
@@ -461,7 +374,7 @@ static bool is_free(fuser *f, const info *x)
 {
   if (f->options->opt_level < 1)
     return x->ins->opcode == HL_OP_CONSTANT;
-  return x->cost == 0 && x->leaves <= 1 && !is_heavy(x->ins) && !is_whole(x->ins) &&
+  return x->cost == 0 && x->leaves <= 1 && !hl_is_heavy(x->ins) && !hl_is_whole(x->ins) &&
          (x->leaves == 0 || x->ins->opcode != HL_OP_CONCATENATE);
 }
 
@@ -504,34 +417,17 @@ static bool ends_with(fuser *f, const hl_instruction *operand, const hl_instruct
   return true;
 }
 
-/* Whether an array is in memory that may be written: what another update, a loop or a branch leaves there. */
-static bool is_writable(const hl_instruction *ins)
-{
-  while (ins->opcode == HL_OP_GET_TUPLE_ELEMENT)
-    ins = ins->operands[0];
-  if (ins->opcode == HL_OP_PARAMETER)
-    return ins->computation != ins->computation->module->entry;
-  return ins->opcode == HL_OP_DYNAMIC_UPDATE_SLICE || is_control(ins) || is_whole(ins);
-}
-
-static bool is_in_memory(const hl_instruction *ins)
-{
-  while (ins->opcode == HL_OP_GET_TUPLE_ELEMENT)
-    ins = ins->operands[0];
-  return is_given(ins) || is_writable(ins);
-}
-
 /* What is stored anyway is best copied and then updated where the old array has to last. */
 static bool is_update(fuser *f, const info *x)
 {
   const hl_instruction *ins = x->ins;
   if (ins->opcode != HL_OP_DYNAMIC_UPDATE_SLICE)
     return false;
-  int64_t window = elements(ins->operands[1]->shape);
-  if (window == 0 || window == elements(ins->shape))
+  int64_t window = hl_elements(ins->operands[1]->shape);
+  if (window == 0 || window == hl_elements(ins->shape))
     return false;
-  return x->is_wanted ? is_in_memory(ins->operands[0])
-                      : is_writable(ins->operands[0]) && ends_with(f, ins->operands[0], ins);
+  return x->is_wanted ? hl_is_in_memory(ins->operands[0])
+                      : hl_is_writable(ins->operands[0]) && ends_with(f, ins->operands[0], ins);
 }
 
 /* Reads an array that the kernel it would be computed in updates in an order of its own. */
@@ -542,7 +438,7 @@ static bool reads_updated(fuser *f, const info *x)
     return false;
   for (int k = 0; k < root->operand_count / 2; k++)
     for (int i = 0; i < x->ins->operand_count; i++)
-      if (x->ins->operands[i] == root->operands[k] && is_writable(root->operands[k]))
+      if (x->ins->operands[i] == root->operands[k] && hl_is_writable(root->operands[k]))
         return true;
   return false;
 }
@@ -559,25 +455,25 @@ static hl_stored_for reason_to_store(fuser *f, const info *x, bool fits)
     return HL_FUSED;
   if (!fits)
     return HL_STORED_MANY;
-  if (f->options->opt_level < 1 && elements(ins->shape) <= LARGE_ELEMENTS)
+  if (f->options->opt_level < 1 && hl_elements(ins->shape) <= LARGE_ELEMENTS)
     return HL_STORED_LEVEL;
   if (!x->unit_count)
     return HL_STORED_UNUSED;
-  if (x->in_dot && !is_view(ins))
+  if (x->in_dot && !hl_is_view(ins))
     return HL_STORED_IN_PRODUCT;
-  if (x->in_whole && (x->cost > CHEAP || is_heavy(ins)))
+  if (x->in_whole && (x->cost > HL_CHEAP || hl_is_heavy(ins)))
     return HL_STORED_IN_WHOLE;
   if (ins->opcode == HL_OP_CONCATENATE && ins->operand_count > 2)
     return HL_STORED_PIECES;
   if (is_gathered(x))
     return HL_STORED_GATHERED;
-  if (x->in_spread && is_spread(ins))
+  if (x->in_spread && hl_is_spread(ins))
     return HL_STORED_SPREAD;
   if (x->unit_count > 1)
-    return !is_heavy(ins) && x->cost <= CHEAP && x->leaves <= 3 ? HL_FUSED : HL_STORED_SHARED;
+    return !hl_is_heavy(ins) && x->cost <= HL_CHEAP && x->leaves <= 3 ? HL_FUSED : HL_STORED_SHARED;
   if (f->units[x->units[0]].inlined_count > MAX_INLINED)
     return HL_STORED_LENGTH;
-  if (is_heavy(ins))
+  if (hl_is_heavy(ins))
     return heavy_reason(f, x);
   return is_repeated(f, x) ? HL_STORED_REPEATED : HL_FUSED;
 }
@@ -591,7 +487,7 @@ static void want(fuser *f, hl_instruction *ins, hl_stored_for reason)
 static void store(fuser *f, info *x, hl_stored_for reason)
 {
   x->reason = reason;
-  int unit = new_unit(f, is_control(x->ins) ? HL_UNIT_CONTROL : HL_UNIT_KERNEL, x->ins);
+  int unit = new_unit(f, hl_is_control(x->ins) ? HL_UNIT_CONTROL : HL_UNIT_KERNEL, x->ins);
   x->is_stored = true;
   x->unit_count = 1;
   x->units[0] = unit;
@@ -605,7 +501,7 @@ static void inline_in_units(fuser *f, const info *x)
 {
   for (int i = 0; i < x->unit_count; i++)
     f->units[x->units[i]].inlined_count++;
-  if (is_heavy(x->ins))
+  if (hl_is_heavy(x->ins))
     add_reduce(f, &f->units[x->units[0]], (hl_inlined){x->ins, x->map});
 }
 
@@ -613,11 +509,11 @@ static void inline_in_units(fuser *f, const info *x)
 static bool joins_its_user(fuser *f, const info *x, bool fits)
 {
   if (!fits || f->options->opt_level < 1 || f->has_effects || x->unit_count != 1 || x->in_reduce || x->in_dot ||
-      x->in_whole || x->depth > MAX_DEPTH || is_whole(x->ins) || is_control(x->ins) || !x->map)
+      x->in_whole || x->depth > MAX_DEPTH || hl_is_whole(x->ins) || hl_is_control(x->ins) || !x->map)
     return false;
   const hl_unit *unit = &f->units[x->units[0]];
   return unit->kind == HL_UNIT_KERNEL && unit->root_count < MAX_ROOTS &&
-         unit->inlined_count < MAX_INLINED && !is_whole(unit->roots[0]) &&
+         unit->inlined_count < MAX_INLINED && !hl_is_whole(unit->roots[0]) &&
          unit->roots[0]->opcode != HL_OP_CONCATENATE &&
          hl_shape_same_dimensions(hl_domain_of(x->ins), root_shape(f, x->units[0])) &&
          leading_loops(f, x) == root_shape(f, x->units[0])->rank;
@@ -639,7 +535,7 @@ static bool is_used(fuser *f, const info *x)
     return true;
   for (int i = 0; i < x->ins->user_count; i++) {
     const info *user = info_of(f, x->ins->users[i]);
-    if (user->is_decided && (user->unit_count || is_bundle(user->ins)))
+    if (user->is_decided && (user->unit_count || hl_is_bundle(user->ins)))
       return true;
   }
   return false;
@@ -665,17 +561,17 @@ static void decide(fuser *f, info *x)
     return;
   if (x->map && fits)
     merge_users(f, x);
-  if (is_bundle(ins)) {
+  if (hl_is_bundle(ins)) {
     decide_bundle(f, x);
     return;
   }
-  if (is_given(ins)) {
+  if (hl_is_given(ins)) {
     x->is_stored = true;
     x->unit_count = 0;
     return;
   }
   x->is_update = is_update(f, x);
-  hl_stored_for reason = is_control(ins) ? HL_STORED_CONTROL : is_whole(ins) ? HL_STORED_WHOLE : x->reason;
+  hl_stored_for reason = hl_is_control(ins) ? HL_STORED_CONTROL : hl_is_whole(ins) ? HL_STORED_WHOLE : x->reason;
   if (x->is_update)
     reason = HL_STORED_UPDATE;
   if (x->is_wanted && !x->is_update && joins_its_user(f, x, fits))
@@ -686,7 +582,7 @@ static void decide(fuser *f, info *x)
     inline_in_units(f, x);
   if (x->is_update)
     want(f, ins->operands[0], HL_STORED_ARGUMENT);
-  for (int i = 0; is_control(ins) && i < ins->operand_count; i++)
+  for (int i = 0; hl_is_control(ins) && i < ins->operand_count; i++)
     want(f, ins->operands[i], HL_STORED_ARGUMENT);
 }
 
@@ -698,7 +594,7 @@ static void decide_all(fuser *f, hl_computation *computation)
     f->infos[n].ins = ins;
     n++;
     estimate(f, info_of(f, ins));
-    f->has_effects = f->has_effects || is_effect(ins);
+    f->has_effects = f->has_effects || hl_is_effect(ins);
   }
   want(f, computation->root, HL_STORED_RESULT);
   for (hl_instruction *ins = computation->last; ins; ins = ins->previous)
@@ -738,10 +634,10 @@ static void add_dependency(order *o, const info *x, int **out, int *count, size_
 static void push_last_effect(order *o, int id, int **out, int *count, size_t *capacity)
 {
   const hl_instruction *ins = o->f->units[id].roots[0];
-  if (!o->f->has_effects || !is_effect(ins))
+  if (!o->f->has_effects || !hl_is_effect(ins))
     return;
   while ((ins = ins->previous))
-    if (is_effect(ins)) {
+    if (hl_is_effect(ins)) {
       add_dependency(o, info_of(o->f, ins), out, count, capacity);
       return;
     }

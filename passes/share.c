@@ -203,9 +203,7 @@ static void read_leaf(reading *r, hl_instruction *ins, int leaf)
 {
   sharer *s = r->s;
   ins = hl_leaf_source(s->request->facts, ins, &leaf);
-  int id = ins->opcode == HL_OP_PARAMETER ? value_given(s, ins, leaf)
-           : s->first[ins->scratch] < 0   ? -1
-                                          : s->first[ins->scratch] + leaf;
+  int id = value_of(s, ins, leaf);
   if (id >= 0 && s->values[id].writer != r->unit)
     note(r, id);
   else if (id < 0)
