@@ -4,6 +4,10 @@
 
 #include "../ir/module.h"
 
+/* What names are made of: the first byte, and all others. */
+bool hl_is_word_start(char c);
+bool hl_is_word_byte(char c);
+
 /* Parses source into a module in the arena; syntax, names, attributes and literals are checked,
  * shapes are not (see hl_verify). Returns NULL after at least one error was reported to diag.
  * diag->source must be source. The text is scanned in place: nothing else may read it meanwhile,

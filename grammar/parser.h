@@ -152,8 +152,6 @@ uint32_t hl_skip_blanks(hl_parser *p,
 uint32_t
 hl_skip_string(hl_parser *p,
                uint32_t at); /* from the quote to behind its partner; `at` if it has none */
-bool hl_is_word_start(char c);
-bool hl_is_word_byte(char c);
 uint32_t hl_skip_word(const hl_parser *p, uint32_t at);
 /* The text of a range in the arena, without '%'. */
 const char *hl_name_text(const hl_parser *p, hl_range range);

@@ -295,10 +295,9 @@ static const char *legal_name(hlo_builder *b, const char *name, const char *othe
     return otherwise;
   char *legal = hl_arena_strndup(b->session.arena, name, strlen(name));
   for (char *c = legal; *c; c++)
-    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", *c))
+    if (!hl_is_word_byte(*c))
       *c = '_';
-  bool is_digit = legal[0] >= '0' && legal[0] <= '9';
-  return is_digit || legal[0] == '-' || legal[0] == '.' ? hl_arena_printf(b->session.arena, "_%s", legal) : legal;
+  return hl_is_word_start(legal[0]) ? legal : hl_arena_printf(b->session.arena, "_%s", legal);
 }
 
 hlo_builder *hlo_builder_new(hlo_context *context, const char *module_name)

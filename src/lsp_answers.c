@@ -2,6 +2,7 @@
  * symbols, formatting, completion. */
 #include "lsp_server.h"
 
+#include "grammar/parse.h"
 #include "ir/print.h"
 
 #include <string.h>
@@ -177,10 +178,11 @@ json_t *hl_lsp_references(hl_lsp *server, json_t *params)
 
 static bool is_name(const char *text)
 {
-  static const char bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
   size_t length = strlen(text);
-  return length > 0 && strspn(text, bytes) == length && strchr(bytes, text[0]) - bytes < 53 &&
-         hl_type_by_name(text, length) == HL_TYPE_COUNT;
+  for (size_t i = 0; i < length; i++)
+    if (!hl_is_word_byte(text[i]))
+      return false;
+  return hl_is_word_start(text[0]) && hl_type_by_name(text, length) == HL_TYPE_COUNT;
 }
 
 static bool is_taken(const hl_document *d, const hl_spot *spot, const char *name)
