@@ -112,9 +112,7 @@ static void mark_reachable(const hl_module *module)
     for (const hl_instruction *ins = c->first; ins; ins = ins->next)
       for (int i = 0; i < ins->attr_count; i++) {
         const hl_attr *attr = &ins->attrs[i];
-        hl_attr_kind kind = hl_attr_kind_of(attr->id);
-        bool has_callees = kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS;
-        for (int k = 0; has_callees && k < attr->computations.count; k++)
+        for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++)
           attr->computations.values[k]->scratch = 1;
       }
   }

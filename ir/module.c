@@ -336,7 +336,7 @@ hl_computation *hl_attr_computation(const hl_instruction *instruction, hl_attr_i
   return attr && attr->computations.count ? attr->computations.values[0] : NULL;
 }
 
-static bool holds_computations(const hl_attr *attr)
+bool hl_holds_computations(const hl_attr *attr)
 {
   hl_attr_kind kind = hl_attr_kind_of(attr->id);
   return kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS;
@@ -347,7 +347,7 @@ int hl_called_computations(const hl_instruction *instruction, hl_computation **o
   int count = 0;
   for (int i = 0; i < instruction->attr_count; i++) {
     const hl_attr *attr = &instruction->attrs[i];
-    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++, count++)
+    for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++, count++)
       if (count < max)
         out[count] = attr->computations.values[k];
   }
@@ -372,7 +372,7 @@ static bool has_effect(const hl_instruction *instruction)
     return true;
   for (int i = 0; i < instruction->attr_count; i++) {
     const hl_attr *attr = &instruction->attrs[i];
-    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++)
+    for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++)
       if (attr->computations.values[k]->effect != HL_EFFECT_NONE)
         return true;
   }

@@ -212,6 +212,8 @@ void hl_replace_all_uses(hl_instruction *old, hl_instruction *with);
 hl_instruction *hl_inline_computation(const hl_computation *from, hl_computation *to,
                                       hl_instruction *before, hl_instruction *const *args);
 
+/* Whether the attribute names computations: one or a list. */
+bool hl_holds_computations(const hl_attr *attr);
 /* The attribute, or NULL. */
 const hl_attr *hl_attr_find(const hl_instruction *instruction, hl_attr_id id);
 /* Its list, {NULL, 0} when absent. */

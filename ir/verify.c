@@ -154,12 +154,6 @@ static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_sh
   return false;
 }
 
-static bool holds_computations(const hl_attr *attr)
-{
-  hl_attr_kind kind = hl_attr_kind_of(attr->id);
-  return kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS;
-}
-
 /* Definition before use: a text cannot break it, a builder or a pass can. */
 static bool check_order(hl_infer *infer, const hl_instruction *ins)
 {
@@ -171,7 +165,7 @@ static bool check_order(hl_infer *infer, const hl_instruction *ins)
   }
   for (int i = 0; i < ins->attr_count; i++) {
     const hl_attr *attr = &ins->attrs[i];
-    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++)
+    for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++)
       if (attr->computations.values[k]->scratch == UNSEEN)
         return hl_error(infer->diag, hl_place_attr_entry(ins, attr->id, k), HL_RULE_CALLEE_ORDER,
                         "'%s' calls '%s', which does not stand before it", ins->name,
@@ -188,7 +182,7 @@ static bool rests_on_good(const hl_instruction *ins)
       return false;
   for (int i = 0; i < ins->attr_count; i++) {
     const hl_attr *attr = &ins->attrs[i];
-    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++)
+    for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++)
       if (attr->computations.values[k]->scratch == FAULTY)
         return false;
   }
@@ -202,7 +196,7 @@ static bool check_callers(hl_infer *infer, const hl_instruction *ins)
     const hl_attr *attr = &ins->attrs[i];
     bool is_async = ins->opcode == HL_OP_ASYNC_START && attr->id == HL_ATTR_CALLS;
     bool is_ours = ins->opcode != HL_OP_ASYNC_UPDATE && ins->opcode != HL_OP_ASYNC_DONE;
-    if (!is_ours || !holds_computations(attr))
+    if (!is_ours || !hl_holds_computations(attr))
       continue;
     for (int k = 0; k < attr->computations.count; k++) {
       hl_computation *callee = attr->computations.values[k];

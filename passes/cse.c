@@ -134,10 +134,7 @@ static bool redirect(hl_computation *c, hl_computation *const *firsts)
   for (hl_instruction *ins = c->first; ins; ins = ins->next)
     for (int i = 0; i < ins->attr_count; i++) {
       hl_attr *attr = &ins->attrs[i];
-      hl_attr_kind kind = hl_attr_kind_of(attr->id);
-      if (kind != HL_KIND_COMPUTATION && kind != HL_KIND_COMPUTATIONS)
-        continue;
-      for (int k = 0; k < attr->computations.count; k++) {
+      for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++) {
         hl_computation *first = firsts[attr->computations.values[k]->scratch];
         changed = changed || first != attr->computations.values[k];
         attr->computations.values[k] = first;

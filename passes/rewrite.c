@@ -167,10 +167,9 @@ bool hl_differ_in_ones(const hl_shape *a, const hl_shape *b)
 static void each_callee(const hl_instruction *ins, void (*f)(hl_computation *, void *), void *user)
 {
   for (int i = 0; i < ins->attr_count; i++) {
-    hl_attr_kind kind = hl_attr_kind_of(ins->attrs[i].id);
-    if (kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS)
-      for (int k = 0; k < ins->attrs[i].computations.count; k++)
-        f(ins->attrs[i].computations.values[k], user);
+    const hl_attr *attr = &ins->attrs[i];
+    for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++)
+      f(attr->computations.values[k], user);
   }
 }
 

@@ -29,10 +29,8 @@ static void count_callers(hl_module *module)
     for (hl_instruction *ins = c->first; ins; ins = ins->next)
       for (int i = 0; i < ins->attr_count; i++) {
         const hl_attr *attr = &ins->attrs[i];
-        hl_attr_kind kind = hl_attr_kind_of(attr->id);
-        if (kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS)
-          for (int k = 0; k < attr->computations.count; k++)
-            attr->computations.values[k]->scratch++;
+        for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++)
+          attr->computations.values[k]->scratch++;
       }
 }
 

@@ -85,12 +85,6 @@ static hl_range operand_name(const hl_document *d, const hl_instruction *user, i
   return HL_NO_RANGE;
 }
 
-static bool holds_computations(const hl_attr *attr)
-{
-  hl_attr_kind kind = hl_attr_kind_of(attr->id);
-  return kind == HL_KIND_COMPUTATION || kind == HL_KIND_COMPUTATIONS;
-}
-
 /* A callee's name where the attribute names one; an inline body has none. */
 static hl_range callee_name(const hl_document *d, const hl_attr *attr, int i)
 {
@@ -111,7 +105,7 @@ static bool visit_callees(const hl_document *d, const hl_instruction *ins, spot_
 {
   for (int i = 0; i < ins->attr_count; i++) {
     const hl_attr *attr = &ins->attrs[i];
-    for (int k = 0; holds_computations(attr) && k < attr->computations.count; k++) {
+    for (int k = 0; hl_holds_computations(attr) && k < attr->computations.count; k++) {
       hl_spot spot = {HL_SPOT_COMPUTATION, callee_name(d, attr, k), NULL, attr->computations.values[k]};
       if (visit(user, spot))
         return true;
