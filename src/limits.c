@@ -4,12 +4,13 @@
  * Twelve sums at a time hide the latency of two units of four or five cycles. */
 #include "limits.h"
 
+#include "codegen/clock.h"
+
 #include "runtime/hlo_runtime.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -18,13 +19,6 @@
 #endif
 
 enum { CHUNK = 1 << 20, ROUNDS = 5, SUMS = 12, FMA_ROUNDS = 500000 };
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- copies ---- */
 
@@ -62,9 +56,9 @@ static double measure_copy(int64_t bytes, int threads)
     memset(c.from, 1, (size_t)bytes);
   }
   for (int i = 0; c.to && c.from && i < ROUNDS; i++) {
-    double start = now();
+    double start = hl_seconds();
     hlo_parallel_for(copy_chunks, &c, bytes / CHUNK, 8, threads);
-    double rate = 2.0 * (double)bytes / (now() - start);
+    double rate = 2.0 * (double)bytes / (hl_seconds() - start);
     best = rate > best ? rate : best;
   }
   free(c.to);
@@ -181,10 +175,10 @@ static double measure_fma(int threads)
   double best = 0;
   w.lanes = w.loop(result);
   for (int i = 0; i < ROUNDS; i++) {
-    double start = now();
+    double start = hl_seconds();
     hlo_parallel_for(run_fma, &w, threads, 1, threads);
     int64_t count = (int64_t)FMA_ROUNDS * SUMS * w.lanes * threads;
-    double rate = 2.0 * (double)count / (now() - start);
+    double rate = 2.0 * (double)count / (hl_seconds() - start);
     best = rate > best ? rate : best;
   }
   return best;

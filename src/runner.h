@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "command.h"
 
+#include "codegen/clock.h"
 #include "codegen/jit.h"
 
 #include "runtime/arguments.h"
@@ -46,7 +47,5 @@ void hl_runner_free(hl_runner *r);
 hl_argument_source hl_runner_source(const hl_runner *r);
 
 bool hl_runner_internal_fault(hl_runner *r, const char *text);
-/* Of a clock that only goes on. */
-double hl_seconds(void);
 
 #endif

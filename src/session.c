@@ -1,6 +1,7 @@
 /* session - the one way through the compiler. */
 #include "session.h"
 
+#include "codegen/clock.h"
 #include "codegen/interface.h"
 #include "grammar/parse.h"
 #include "ir/limits.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Kernels that touch more than the last cache stream their stores. One size for all: what a guest system says of its L3 is often
@@ -55,17 +55,10 @@ bool hl_session_input_fault(hl_session *s, const char *format, ...)
   return fail(s, HL_FAULT_INPUT, NULL);
 }
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void tell_time(hl_session *s, const char *step, double start)
 {
   if (s->options.timing)
-    s->options.timing(s->options.user, step, now() - start);
+    s->options.timing(s->options.user, step, hl_seconds() - start);
 }
 
 bool hl_session_set_text(hl_session *s, const char *name, const char *text, size_t size)
@@ -94,7 +87,7 @@ bool hl_session_read(hl_session *s, const char *path)
 
 bool hl_session_parse(hl_session *s)
 {
-  double start = now();
+  double start = hl_seconds();
   s->module = hl_parse(s->arena, s->diag.source, &s->diag);
   tell_time(s, "parse", start);
   if (!s->module)
@@ -104,7 +97,7 @@ bool hl_session_parse(hl_session *s)
 
 bool hl_session_verify(hl_session *s)
 {
-  double start = now();
+  double start = hl_seconds();
   bool ok = hl_verify(s->module, (hl_verify_options){s->options.dialect_xla}, &s->diag);
   tell_time(s, "verify", start);
   if (!ok)
@@ -239,7 +232,7 @@ static int max_workers(const hl_session *s)
 
 bool hl_session_lower(hl_session *s)
 {
-  double start = now();
+  double start = hl_seconds();
   const char *error = NULL;
   if (!hl_target_resolve(s->arena, &s->options.code, &s->target, &error))
     return fail(s, HL_FAULT_OPTION, error);

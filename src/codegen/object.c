@@ -6,12 +6,12 @@
  * does not change out of loops, and clean up.
  */
 #include "elf.h"
+#include "clock.h"
 #include "emit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/ErrorHandling.h>
@@ -26,17 +26,10 @@ static const char *const pipelines[4] = {
     "instcombine<no-verify-fixpoint>,simplifycfg)",
 };
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Notes what a stage took that began at *start; the next begins now. */
 static void note_time(hl_emitter *e, hl_emit_stage stage, double *start)
 {
-  double end = now();
+  double end = hl_seconds();
   e->seconds[stage] += end - *start;
   *start = end;
 }
@@ -124,7 +117,7 @@ static bool write_ir(hl_emitter *e, hl_code *code, const char **error)
 
 bool hl_object_write(hl_emitter *e, hl_code_kind kind, hl_code *code, const char **error)
 {
-  double start = now();
+  double start = hl_seconds();
   if (!verify(e, error) || !optimise(e, error))
     return false;
   note_time(e, HL_EMIT_PASSES, &start);
@@ -188,7 +181,7 @@ typedef struct job {
 static bool emit(session *s, job *j, const char **error)
 {
   hl_emitter *e = &s->emitter;
-  double begin = now();
+  double begin = hl_seconds();
   hl_target_info *info = HL_NEW(s->arena, hl_target_info);
   hl_features *features = HL_NEW(s->arena, hl_features);
   e->arena = s->arena;
@@ -319,9 +312,9 @@ bool hl_codegen_program(hl_arena *arena, const hl_program *program,
     jobs[i].part = i;
   }
   *code = (hl_code){NULL, 0};
-  double start = now();
+  double start = hl_seconds();
   hl_parts_run(count, run_part, jobs);
-  tell_times(jobs, count, now() - start);
+  tell_times(jobs, count, hl_seconds() - start);
   const char *reason = "out of memory";
   bool ok = finish(jobs, count, code, &reason);
   *error = ok ? NULL : hl_arena_strndup(arena, reason, strlen(reason));
