@@ -261,6 +261,5 @@ int hl_scan(void *value, hl_range *location, void *scanner);
 void hl_scan_jump(void *scanner, const char *to);
 void hl_scan_restore(void *scanner);
 bool hl_scan_open(hl_parser *p);
-void hl_scan_close(hl_parser *p);
 
 #endif

@@ -63,8 +63,7 @@ static bool check_op(hl_diag *diag, const hl_instruction *ins)
     return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_DEVICES, "'%s' is between several devices", info->name);
   if (hl_stage_compiles(info->stage))
     return true;
-  return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "'%s' cannot be compiled%s", info->name,
-                  info->stage == HL_STAGE_later ? " yet" : "");
+  return hl_error(diag, hl_place_opcode(ins), HL_RULE_COMPILE_OP, "'%s' cannot be compiled", info->name);
 }
 
 /* Groups of batches apart, for which nothing counts their sizes, a ragged dot has one list of them. */

@@ -80,7 +80,6 @@ typedef enum hl_stage {
   HL_STAGE_code,
   HL_STAGE_whole,
   HL_STAGE_expanded,
-  HL_STAGE_later,
   HL_STAGE_refused
 } hl_stage;
 

@@ -164,7 +164,6 @@ typedef hl_value hl_lower_fn(hl_puller *p, const hl_instruction *ins, int leaf,
 #define HL_LOWER_ROW_code(family) hl_lower_fn hl_lower_##family;
 #define HL_LOWER_ROW_whole(family)
 #define HL_LOWER_ROW_expanded(family)
-#define HL_LOWER_ROW_later(family)
 #define HL_LOWER_ROW_refused(family)
 #define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
   HL_LOWER_ROW_##stage(family)
@@ -172,7 +171,6 @@ typedef hl_value hl_lower_fn(hl_puller *p, const hl_instruction *ins, int leaf,
 #undef HL_LOWER_ROW_code
 #undef HL_LOWER_ROW_whole
 #undef HL_LOWER_ROW_expanded
-#undef HL_LOWER_ROW_later
 #undef HL_LOWER_ROW_refused
 
 /* f32 for floats narrower than it, else the type. */

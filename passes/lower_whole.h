@@ -15,7 +15,6 @@ typedef void hl_build_fn(hl_puller *p, const hl_instruction *ins);
 #define HL_BUILD_ROW_code(family)
 #define HL_BUILD_ROW_whole(family) hl_build_fn hl_build_##family;
 #define HL_BUILD_ROW_expanded(family)
-#define HL_BUILD_ROW_later(family)
 #define HL_BUILD_ROW_refused(family)
 #define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
   HL_BUILD_ROW_##stage(family)
@@ -23,7 +22,6 @@ typedef void hl_build_fn(hl_puller *p, const hl_instruction *ins);
 #undef HL_BUILD_ROW_code
 #undef HL_BUILD_ROW_whole
 #undef HL_BUILD_ROW_expanded
-#undef HL_BUILD_ROW_later
 #undef HL_BUILD_ROW_refused
 
 /* The other form of some instructions whose elements are pulled. */

@@ -300,7 +300,7 @@ static bool load(hlo_executable *e, hl_session *s, const hl_code *code)
   const char *error = NULL;
   e->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
   if (e->jit)
-    e->module = hl_jit_load_with(e->jit, s->arena, code->data, code->size, s->symbol,
+    e->module = hl_jit_load(e->jit, s->arena, code->data, code->size, s->symbol,
                                  e->calls.symbols, e->calls.symbol_count, &error);
   if (e->module) {
     e->entry = hl_jit_module_entry(e->module);

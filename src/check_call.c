@@ -49,7 +49,7 @@ static bool compile(work *w, const hl_instruction *ins)
     return false;
   w->jit = hl_jit_new(s->arena, NULL, &error);
   if (w->jit)
-    w->code = hl_jit_load_with(w->jit, s->arena, code.data, code.size, s->symbol, w->calls.symbols,
+    w->code = hl_jit_load(w->jit, s->arena, code.data, code.size, s->symbol, w->calls.symbols,
                                w->calls.symbol_count, &error);
   free(code.data);
   return w->code != NULL;

@@ -9,8 +9,6 @@
 static const char *const stage_words[] = {[HL_STAGE_code] = "compiles",
                                           [HL_STAGE_whole] = "compiles",
                                           [HL_STAGE_expanded] = "compiles",
-                                          [HL_STAGE_later] =
-                                              "checked only: compile refuses it so far",
                                           [HL_STAGE_refused] = "checked only: compile refuses it"};
 
 static void print_operands(const hl_op_info *info)

@@ -141,7 +141,7 @@ static bool link_code(hl_runner *r)
   double start = hl_seconds();
   r->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
   if (r->jit)
-    r->code = hl_jit_load_with(r->jit, s->arena, code.data, code.size, s->symbol, r->calls.symbols,
+    r->code = hl_jit_load(r->jit, s->arena, code.data, code.size, s->symbol, r->calls.symbols,
                                r->calls.symbol_count, &error);
   free(code.data);
   if (s->options.timing)

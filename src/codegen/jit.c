@@ -186,14 +186,8 @@ static bool define_symbols(hl_jit *jit, LLVMOrcJITDylibRef library, hl_arena *ar
 }
 
 hl_jit_module *hl_jit_load(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
-                           const char *symbol, const char **error)
-{
-  return hl_jit_load_with(jit, arena, object, size, symbol, NULL, 0, error);
-}
-
-hl_jit_module *hl_jit_load_with(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
-                                const char *symbol, const hl_jit_symbol *symbols, int symbol_count,
-                                const char **error)
+                           const char *symbol, const hl_jit_symbol *symbols, int symbol_count,
+                           const char **error)
 {
   lookup found = {NULL, {0, 0}};
   LLVMOrcJITDylibRef library = new_library(jit, arena, error);

@@ -31,13 +31,11 @@ typedef struct hl_jit_symbol {
   void *address;
 } hl_jit_symbol;
 
-/* Links an object (its bytes are copied). NULL with *error (text in the arena). */
+/* Links an object (its bytes are copied) with the functions that it calls. NULL with *error (text in
+ * the arena). */
 hl_jit_module *hl_jit_load(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
-                           const char *symbol, const char **error);
-/* The same for one that calls functions outside. */
-hl_jit_module *hl_jit_load_with(hl_jit *jit, hl_arena *arena, const void *object, size_t size,
-                                const char *symbol, const hl_jit_symbol *symbols, int symbol_count,
-                                const char **error);
+                           const char *symbol, const hl_jit_symbol *symbols, int symbol_count,
+                           const char **error);
 hl_jit_entry *hl_jit_module_entry(const hl_jit_module *module);
 uint64_t hl_jit_module_workspace_bytes(const hl_jit_module *module);
 /* Unmaps the code; no call of it may be running. NULL is allowed. */

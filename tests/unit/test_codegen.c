@@ -179,7 +179,7 @@ static hl_jit_module *build(const hl_program *program, const hl_codegen_options 
   const char *error;
   bool ok = hl_codegen_program(arena, program, options, HL_CODE_OBJECT, code, &error);
   ck_assert_msg(ok, "%s", error);
-  hl_jit_module *module = hl_jit_load(jit, arena, code->data, code->size, "test", &error);
+  hl_jit_module *module = hl_jit_load(jit, arena, code->data, code->size, "test", NULL, 0, &error);
   ck_assert_msg(module != NULL, "%s", error);
   return module;
 }
@@ -944,7 +944,7 @@ static void *work(void *argument)
     const char *error;
     if (!hl_codegen_program(own, program, &options, HL_CODE_OBJECT, &code, &error))
       return (void *)1;
-    hl_jit_module *module = hl_jit_load(jit, own, code.data, code.size, "test", &error);
+    hl_jit_module *module = hl_jit_load(jit, own, code.data, code.size, "test", NULL, 0, &error);
     free(code.data);
     if (!module || hl_jit_module_entry(module)((void *[]){x}, (void *[]){y}, NULL) != 0)
       return (void *)1;
