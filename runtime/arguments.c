@@ -174,6 +174,8 @@ static bool is_folder(const char *path)
 
 hl_result_form hl_result_form_of(const char *path, int count, hl_io_error *e)
 {
+  if (strcmp(path, "-") == 0)
+    return HL_RESULTS_PRINTED;
   if (ends_with(path, "/") || is_folder(path))
     return HL_RESULTS_FOLDER;
   if (ends_with(path, ".npz"))
@@ -184,7 +186,7 @@ hl_result_form hl_result_form_of(const char *path, int count, hl_io_error *e)
     hl_io_fail(e, "-o %.*s: there are %d results; name a folder (DIR/) or an .npz", PATH_TEXT, path,
                count);
   else
-    hl_io_fail(e, "-o %.*s: results go to a folder (DIR/), an .npz or an .npy", PATH_TEXT, path);
+    hl_io_fail(e, "-o %.*s: results go to a folder (DIR/), an .npz, an .npy or -", PATH_TEXT, path);
   return HL_RESULTS_BAD;
 }
 
@@ -258,6 +260,13 @@ static bool write_single(const hl_results *r, const char *path, hl_io_error *e)
   return as_npy(r, 0, &a, e) && hl_npy_save(path, &a, e);
 }
 
+static bool print_results(const hl_results *r, hl_io_error *e)
+{
+  for (int i = 0; i < r->count; i++)
+    hl_array_print(stdout, &r->arrays[i], r->data[i]);
+  return fflush(stdout) == 0 || hl_io_fail(e, "cannot write standard output");
+}
+
 bool hl_results_write(const hl_results *r, const char *path, hl_io_error *e)
 {
   switch (hl_result_form_of(path, r->count, e)) {
@@ -267,6 +276,8 @@ bool hl_results_write(const hl_results *r, const char *path, hl_io_error *e)
     return write_archive(r, path, e);
   case HL_RESULTS_NPY:
     return write_single(r, path, e);
+  case HL_RESULTS_PRINTED:
+    return print_results(r, e);
   default:
     return false;
   }

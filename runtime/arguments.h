@@ -40,6 +40,7 @@ typedef enum hl_result_form {
   HL_RESULTS_FOLDER, /* "DIR/" or a folder that exists: 0.npy, 1.npy, ... */
   HL_RESULTS_NPZ,    /* by name */
   HL_RESULTS_NPY,    /* one result alone */
+  HL_RESULTS_PRINTED, /* "-": as text, on standard output */
   HL_RESULTS_BAD
 } hl_result_form;
 

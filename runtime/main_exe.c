@@ -14,7 +14,7 @@ enum { DONE = 0, BAD_INPUT = 1, BAD_USAGE = 2, BAD_PROGRAM = 3 };
 
 typedef struct options {
   hl_argument_source source;
-  const char *output; /* NULL: print */
+  const char *output;
   unsigned long repeat;
   bool wants_help;
   const char *fault; /* the word that cannot be understood */
@@ -77,7 +77,7 @@ static void print_usage(FILE *out)
   const hlo_exe_description *m = &hlo_exe_model;
   char shape[512];
   fprintf(out,
-          "usage: %s [FILE.npy... | FILE.npz | --random SEED] [-o DIR/|FILE.npz|FILE.npy] "
+          "usage: %s [FILE.npy... | FILE.npz | --random SEED] [-o DIR/|FILE.npz|FILE.npy|-] "
           "[--repeat N]\n",
           m->name);
   for (int i = 0; i < m->arg_count; i++)
@@ -150,11 +150,7 @@ static int deliver(const memory *m, const char *output)
 {
   hl_results r = {hlo_exe_model.results, hlo_exe_model.result_count, m->results};
   hl_io_error e;
-  if (output)
-    return hl_results_write(&r, output, &e) ? DONE : complain(BAD_INPUT, e.text);
-  for (int i = 0; i < r.count; i++)
-    hl_array_print(stdout, &r.arrays[i], r.data[i]);
-  return fflush(stdout) == 0 ? DONE : complain(BAD_INPUT, "cannot write standard output");
+  return hl_results_write(&r, output, &e) ? DONE : complain(BAD_INPUT, e.text);
 }
 
 static int run(const options *o)
@@ -174,7 +170,7 @@ static int run(const options *o)
 
 int main(int argc, char **argv)
 {
-  options o = {.repeat = 1};
+  options o = {.repeat = 1, .output = "-"};
   o.source.params = hlo_exe_model.args;
   o.source.param_count = hlo_exe_model.arg_count;
   hl_io_error e;
@@ -189,7 +185,7 @@ int main(int argc, char **argv)
     print_usage(stderr);
     return BAD_USAGE;
   }
-  if (o.output && hl_result_form_of(o.output, hlo_exe_model.result_count, &e) == HL_RESULTS_BAD)
+  if (hl_result_form_of(o.output, hlo_exe_model.result_count, &e) == HL_RESULTS_BAD)
     return complain(BAD_USAGE, e.text);
   return run(&o);
 }

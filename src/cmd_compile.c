@@ -8,9 +8,11 @@
 #include "embed.h"
 #include "ir/print.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct job {
   hl_session *session;
@@ -99,13 +101,42 @@ static void write_object(job *j, const hl_code *code)
     write_header(j, path, code);
 }
 
+static bool run_linker(job *j, const hl_link *link)
+{
+  const char *error = NULL;
+  bool is_linked = hl_link_run(j->session->arena, link, &error);
+  if (!is_linked)
+    hl_complain(HL_EXIT_INPUT, "%s", error);
+  return is_linked;
+}
+
+/* Linkers write files: for standard output one goes to a folder of its own, and from there. */
+static bool link_to_stdout(job *j, hl_link link)
+{
+  hl_io_error e;
+  size_t size;
+  void *data = NULL;
+  const char *parent = getenv("TMPDIR");
+  char *folder = hl_arena_printf(j->session->arena, "%s/hlo-lite-XXXXXX", parent && *parent ? parent : "/tmp");
+  if (!mkdtemp(folder)) {
+    hl_complain(HL_EXIT_INPUT, "cannot write %s: %s", folder, strerror(errno));
+    return false;
+  }
+  link.output = hl_arena_printf(j->session->arena, "%s/model", folder);
+  bool is_linked = run_linker(j, &link), is_read = is_linked && hl_io_read(link.output, &data, &size, &e);
+  if (is_linked && !is_read)
+    hl_complain(HL_EXIT_INPUT, "%s", e.text);
+  unlink(link.output);
+  rmdir(folder);
+  bool is_written = is_read && hl_command_write("-", data, size);
+  free(data);
+  return is_written;
+}
+
 /* Runs the linker; what it says is the message. */
 static void link_output(job *j, const hl_link *link)
 {
-  const char *error = NULL;
-  j->is_written = hl_link_run(j->session->arena, link, &error);
-  if (!j->is_written)
-    hl_complain(HL_EXIT_INPUT, "%s", error);
+  j->is_written = !strcmp(link->output, "-") ? link_to_stdout(j, *link) : run_linker(j, link);
 }
 
 static hl_link_input embedded(const char *name, const void *begin, const void *end)
@@ -157,7 +188,7 @@ static void link_shared(job *j, const hl_code *code)
                   .options = options,
                   .libraries = with_lapack(j, NULL)};
   link_output(j, &link);
-  if (j->is_written)
+  if (j->is_written && strcmp(output, "-") != 0)
     write_header(j, output, code);
 }
 

@@ -39,12 +39,8 @@ static bool deliver(hl_runner *r)
 {
   hl_results results = {r->results, r->result_count, r->result_data};
   hl_io_error e;
-  if (r->options->output)
-    return hl_results_write(&results, r->options->output, &e) ||
-           hl_session_input_fault(r->session, "%s", e.text);
-  for (int i = 0; i < r->result_count; i++)
-    hl_array_print(stdout, &r->results[i], r->result_data[i]);
-  return fflush(stdout) == 0 || hl_session_input_fault(r->session, "cannot write standard output");
+  return hl_results_write(&results, r->options->output ? r->options->output : "-", &e) ||
+         hl_session_input_fault(r->session, "%s", e.text);
 }
 
 /* ---- --check ---- */

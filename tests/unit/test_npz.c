@@ -389,7 +389,8 @@ static const struct {
 } outputs[] = {{"out/", 2, HL_RESULTS_FOLDER}, {"/tmp", 2, HL_RESULTS_FOLDER},
                {"x.npz", 2, HL_RESULTS_NPZ},   {"x.npy", 1, HL_RESULTS_NPY},
                {"x.npy", 2, HL_RESULTS_BAD},   {"x.txt", 1, HL_RESULTS_BAD},
-               {"", 1, HL_RESULTS_BAD}};
+               {"", 1, HL_RESULTS_BAD},        {"-", 2, HL_RESULTS_PRINTED},
+               {"./-", 1, HL_RESULTS_BAD}};
 
 START_TEST(output_forms)
 {
