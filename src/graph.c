@@ -10,7 +10,11 @@
 
 enum {
   LABEL_LENGTH = 30,
+  LABEL_TAIL = 17,
   CHARACTER_WIDTH = 7,
+  SHAPE_LENGTH = 36,
+  SHAPE_CHARACTER_WIDTH = 6,
+  SHAPE_HEIGHT = 14,
   NODE_HEIGHT = 36,
   GAP = 22,
   LAYER_GAP = 46,
@@ -51,18 +55,32 @@ static const hl_told_step *kernel_of(const hl_map *by_name, const hl_instruction
 
 /* --- nodes, boxes, panels --- */
 
+/* Without its middle, since JAX's names differ at their ends. */
 static const char *label_of(hl_arena *arena, const char *name)
 {
   size_t length = strlen(name);
   return length <= LABEL_LENGTH ? name
-                                : hl_arena_printf(arena, "%.*s…", LABEL_LENGTH - 1, name);
+                                : hl_arena_printf(arena, "%.*s…%s", LABEL_LENGTH - 1 - LABEL_TAIL,
+                                                  name, name + length - LABEL_TAIL);
 }
 
+static const char *shape_of(hl_arena *arena, const hl_shape *shape)
+{
+  const char *text = hl_shape_text(arena, shape);
+  return strlen(text) <= SHAPE_LENGTH ? text
+                                      : hl_arena_printf(arena, "%.*s…", SHAPE_LENGTH - 1, text);
+}
+
+/* Wide enough for the shape, too, that stands below it. */
 static double width_of(const hl_graph_node *node)
 {
   size_t name = strlen(node->label), op = strlen(hl_op_info_of(node->ins->opcode)->name);
+  size_t shape = strlen(node->shape);
   name = name > LABEL_LENGTH ? LABEL_LENGTH : name;
-  return (double)((name > op ? name : op) * CHARACTER_WIDTH + 18);
+  shape = shape > SHAPE_LENGTH ? SHAPE_LENGTH : shape;
+  double inside = (double)((name > op ? name : op) * CHARACTER_WIDTH + 18);
+  double below = (double)(shape * SHAPE_CHARACTER_WIDTH);
+  return inside > below ? inside : below;
 }
 
 static void add_node(hl_graph *g, hl_graph_panel *panel, int box, const hl_instruction *ins)
@@ -70,6 +88,7 @@ static void add_node(hl_graph *g, hl_graph_panel *panel, int box, const hl_instr
   hl_graph_box *b = &panel->boxes[box];
   hl_graph_node *node = &g->nodes[ins->scratch];
   *node = (hl_graph_node){.ins = ins, .box = box, .label = label_of(g->arena, ins->name)};
+  node->shape = shape_of(g->arena, ins->shape);
   node->width = width_of(node);
   node->height = NODE_HEIGHT;
   b->nodes = hl_arena_grow(g->arena, b->nodes, &b->node_capacity, (size_t)b->node_count + 1,
@@ -162,7 +181,7 @@ static void place_nodes(hl_graph *g, hl_graph_box *box, int box_number, int *num
   }
   double least = box->kernel ? 170 : 0; /* for its title */
   box->width = layout.width + 2 * pad > least ? layout.width + 2 * pad : least;
-  box->height = layout.height + 2 * pad + title;
+  box->height = layout.height + 2 * pad + title + (box->kernel ? SHAPE_HEIGHT : 0);
 }
 
 static void place_boxes(hl_graph *g, hl_graph_panel *panel)
@@ -191,7 +210,7 @@ static void place_boxes(hl_graph *g, hl_graph_panel *panel)
     }
   }
   panel->width = layout.width + 2 * HL_GRAPH_PAD > 240 ? layout.width + 2 * HL_GRAPH_PAD : 240;
-  panel->height = layout.height + 2 * HL_GRAPH_PAD + HL_GRAPH_TITLE;
+  panel->height = layout.height + 2 * HL_GRAPH_PAD + HL_GRAPH_TITLE + SHAPE_HEIGHT;
 }
 
 /* Panels stand below each other; their contents count from their corners. */

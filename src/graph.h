@@ -8,6 +8,7 @@ typedef struct hl_graph_node {
   const hl_instruction *ins; /* ins->scratch is its number */
   int box;                   /* of its panel */
   const char *label;         /* its name, shortened */
+  const char *shape;         /* shortened, too */
   double x, y, width, height;
 } hl_graph_node;
 

@@ -16,10 +16,11 @@ static const char style[] =
     "fill:var(--plain)}.n .o{fill:var(--dim)}.n text{text-anchor:middle}.r rect{stroke-width:2.5}\n"
     ".math rect{fill:var(--math)}.reduce rect{fill:var(--reduce)}.product rect{fill:var(--product)}"
     ".move rect{fill:var(--move)}.control rect{fill:var(--control)}.given rect{fill:var(--given)}\n"
-    ".e path{fill:none;stroke:var(--dim)}.e text{font-size:10px;fill:var(--dim);"
-    "text-anchor:middle;paint-order:stroke;stroke:var(--panel);stroke-width:3px}\n"
+    ".e path{fill:none;stroke:var(--dim)}.x path{stroke-opacity:.5}.s{font-size:10px;"
+    "fill:var(--dim);text-anchor:middle;paint-order:stroke;stroke:var(--panel);stroke-width:3px}"
+    ".i{stroke:var(--kernel)}\n"
     "</style>\n"
-    "<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" "
+    "<defs><marker id=\"a\" markerUnits=\"userSpaceOnUse\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" "
     "markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#6b7280\"/></marker></defs>\n";
 
 static const char *class_of(const hl_instruction *ins)
@@ -66,9 +67,8 @@ static void add_node(const hl_graph *g, hl_str *out, const hl_graph_node *node)
   hl_str_add(out, "</g>\n");
 }
 
-/* From the middle below the operand to its place above the user. */
-static void add_edge(const hl_graph *g, hl_str *out, const hl_instruction *user, int operand,
-                     bool has_label)
+/* From the middle below the operand to its place above the user; paler (x) from box to box. */
+static void add_edge(const hl_graph *g, hl_str *out, const hl_instruction *user, int operand)
 {
   const hl_graph_node *from = &g->nodes[user->operands[operand]->scratch];
   const hl_graph_node *to = &g->nodes[user->scratch];
@@ -76,28 +76,32 @@ static void add_edge(const hl_graph *g, hl_str *out, const hl_instruction *user,
   double end_x = to->x + to->width * (operand + 1) / (user->operand_count + 1);
   double bend = (end_y > y ? end_y - y : y - end_y) / 2;
   bend = bend < 18 ? 18 : bend > 90 ? 90 : bend;
-  const char *shape = hl_shape_text(g->arena, from->ins->shape);
-  hl_str_printf(out, "<g class=\"e\" data-f=\"%lld\" data-t=\"%lld\"><title>",
-                (long long)from->ins->scratch, (long long)user->scratch);
-  hl_graph_escape(out, shape);
+  hl_str_printf(out, "<g class=\"e%s\" data-f=\"%lld\" data-t=\"%lld\"><title>",
+                from->box == to->box ? "" : " x", (long long)from->ins->scratch,
+                (long long)user->scratch);
+  hl_graph_escape(out, hl_shape_text(g->arena, from->ins->shape));
   hl_str_printf(out,
                 "</title><path d=\"M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f\" "
-                "marker-end=\"url(#a)\"/>",
+                "marker-end=\"url(#a)\"/></g>\n",
                 x, y, x, y + bend, end_x, end_y - bend, end_x, end_y);
-  if (has_label)
-    add_label(out, "s", x, y + 12, shape);
-  hl_str_add(out, "</g>\n");
 }
 
-/* A shape is written once, at the first edge that carries it. */
-static void add_edges(const hl_graph *g, hl_str *out, const hl_graph_panel *panel, bool *has_label)
+static void add_edges(const hl_graph *g, hl_str *out, const hl_computation *computation)
 {
-  for (const hl_instruction *ins = panel->computation->first; ins; ins = ins->next)
-    for (int i = 0; i < ins->operand_count; i++) {
-      int64_t operand = ins->operands[i]->scratch;
-      add_edge(g, out, ins, i, !has_label[operand]);
-      has_label[operand] = true;
-    }
+  for (const hl_instruction *ins = computation->first; ins; ins = ins->next)
+    for (int i = 0; i < ins->operand_count; i++)
+      add_edge(g, out, ins, i);
+}
+
+/* A shape is written once, below the instruction whose value goes on; above all edges, which would cross it out. */
+static void add_shapes(const hl_graph *g, hl_str *out, const hl_graph_panel *panel)
+{
+  for (const hl_instruction *ins = panel->computation->first; ins; ins = ins->next) {
+    const hl_graph_node *node = &g->nodes[ins->scratch];
+    if (ins->user_count)
+      add_label(out, panel->boxes[node->box].kernel ? "s i" : "s", node->x + node->width / 2,
+                node->y + node->height + 12, node->shape);
+  }
 }
 
 static void add_kernels(const hl_graph *g, hl_str *out, const hl_graph_panel *panel)
@@ -114,7 +118,7 @@ static void add_kernels(const hl_graph *g, hl_str *out, const hl_graph_panel *pa
   }
 }
 
-static void add_panel(const hl_graph *g, hl_str *out, const hl_graph_panel *panel, bool *has_label)
+static void add_panel(const hl_graph *g, hl_str *out, const hl_graph_panel *panel)
 {
   const hl_computation *c = panel->computation;
   hl_str_printf(out, "<g class=\"p\" transform=\"translate(%.0f %.0f)\" data-h=\"%.0f\">", panel->x,
@@ -124,7 +128,8 @@ static void add_panel(const hl_graph *g, hl_str *out, const hl_graph_panel *pane
             hl_arena_printf(g->arena, "%s%s", c == c->module->entry ? "entry " : "", c->name));
   hl_str_add(out, "<g class=\"c\">\n");
   add_kernels(g, out, panel);
-  add_edges(g, out, panel, has_label);
+  add_edges(g, out, c);
+  add_shapes(g, out, panel);
   for (const hl_instruction *ins = c->first; ins; ins = ins->next)
     add_node(g, out, &g->nodes[ins->scratch]);
   hl_str_add(out, "</g></g>\n");
@@ -132,13 +137,12 @@ static void add_panel(const hl_graph *g, hl_str *out, const hl_graph_panel *pane
 
 void hl_graph_svg(const hl_graph *graph, hl_str *out)
 {
-  bool *has_label = HL_ARRAY(graph->arena, graph->node_count + 1, bool);
   hl_str_printf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
                 "viewBox=\"0 0 %.0f %.0f\">\n%s",
                 graph->width, graph->height, graph->width, graph->height, style);
   hl_str_add(out, "<g id=\"all\">\n");
   for (int i = 0; i < graph->panel_count; i++)
-    add_panel(graph, out, &graph->panels[i], has_label);
+    add_panel(graph, out, &graph->panels[i]);
   hl_str_add(out, "</g></svg>\n");
 }
