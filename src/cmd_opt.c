@@ -34,9 +34,6 @@ int hl_command_opt(const hl_options *options, hl_arena *arena, hl_guard *guard)
   int count = 0;
   hl_pass_id *passes = NULL;
   hl_emit emit = options->emit;
-  if (emit != HL_EMIT_HLO && emit != HL_EMIT_LOOPS && emit != HL_EMIT_DOT)
-    return hl_complain(HL_EXIT_USAGE, "opt prints hlo, loops or dot; compile emits %s",
-                       hl_emit_name(emit));
   if (options->passes && !(passes = hl_command_passes(arena, options->passes, &count, &error)))
     return hl_complain(HL_EXIT_USAGE, "%s", error);
   hl_session s;

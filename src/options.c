@@ -4,7 +4,7 @@
  * As in clang: -o FILE or -oFILE, --name VALUE or --name=VALUE, options and inputs in any order,
  * `--` ends the options, the last of two equal options counts.
  */
-#include "options.h"
+#include "command.h"
 
 #include "ir/lint.h"
 
@@ -44,7 +44,7 @@ typedef struct option {
   const char *help;
 } option;
 
-static const char *const emit_names[HL_EMIT_COUNT] = {
+static const char *const emit_names[HL_EMIT_COUNT + 1] = {
     [HL_EMIT_OBJ] = "obj",      [HL_EMIT_SHARED] = "shared",   [HL_EMIT_EXE] = "exe",
     [HL_EMIT_ASM] = "asm",      [HL_EMIT_LLVM_IR] = "llvm-ir", [HL_EMIT_LLVM_BC] = "llvm-bc",
     [HL_EMIT_LOOPS] = "loops",  [HL_EMIT_HLO] = "hlo",         [HL_EMIT_DOT] = "dot",
@@ -53,6 +53,26 @@ static const char *const emit_names[HL_EMIT_COUNT] = {
 const char *hl_emit_name(hl_emit emit)
 {
   return emit_names[emit];
+}
+
+static const char *const stage_names[] = {"hlo", "loops", "dot", NULL};
+static const char *const level_words[] = {"0", "1", "2", "3", NULL};
+static const char *const thread_words[] = {"off", "on", NULL};
+static const char *const contract_words[] = {"off", "fast", NULL};
+static const char *const diagnostics_words[] = {"text", "json", "sarif", NULL};
+static const char *const text_words[] = {"text", "json", NULL};
+static const char *const color_words[] = {"auto", "never", "always", NULL};
+static const char *const dialect_words[] = {"hlo-lite", "xla", NULL};
+static const char *const format_words[] = {"dot", "svg", "html", NULL};
+static const char *const fill_words[] = {"zeros", "ones", "iota", "random", NULL};
+
+/* Sets *index to the place of the word; false: it is none of them. */
+static bool find_word(const char *const *words, const char *word, int *index)
+{
+  for (*index = 0; words[*index]; ++*index)
+    if (!strcmp(words[*index], word))
+      return true;
+  return false;
 }
 
 static bool read_int(const char *text, int64_t low, int64_t high, int64_t *value)
@@ -72,10 +92,17 @@ static bool set_output(hl_options *o, const char *value)
 
 static bool set_emit(hl_options *o, const char *value)
 {
-  for (o->emit = 0; o->emit < HL_EMIT_COUNT; o->emit++)
-    if (!strcmp(emit_names[o->emit], value))
-      return true;
-  return false;
+  int index;
+  bool ok = find_word(emit_names, value, &index);
+  o->emit = (hl_emit)index;
+  return ok;
+}
+
+/* opt has no code to emit. */
+static bool set_opt_emit(hl_options *o, const char *value)
+{
+  int index;
+  return find_word(stage_names, value, &index) && set_emit(o, value);
 }
 
 static bool set_target(hl_options *o, const char *value)
@@ -98,8 +125,7 @@ static bool set_features(hl_options *o, const char *value)
 
 static bool set_opt_level(hl_options *o, const char *value)
 {
-  o->opt_level = *value - '0';
-  return *value >= '0' && *value <= '3' && !value[1];
+  return find_word(level_words, value, &o->opt_level);
 }
 
 static bool set_threads(hl_options *o, const char *value)
@@ -136,8 +162,10 @@ static bool set_fast_math(hl_options *o, const char *value)
 
 static bool set_fp_contract(hl_options *o, const char *value)
 {
-  o->fp_contract = !strcmp(value, "fast");
-  return o->fp_contract || !strcmp(value, "off");
+  int index;
+  bool ok = find_word(contract_words, value, &index);
+  o->fp_contract = index == 1;
+  return ok;
 }
 
 static bool set_ftz(hl_options *o, const char *value)
@@ -154,9 +182,16 @@ static bool set_constants(hl_options *o, const char *value)
 
 static bool set_diagnostics(hl_options *o, const char *value)
 {
-  o->json = !strcmp(value, "json");
-  o->sarif = !strcmp(value, "sarif") && o->command == HL_COMMAND_CHECK;
-  return o->json || o->sarif || !strcmp(value, "text");
+  int index;
+  bool ok = find_word(text_words, value, &index);
+  o->json = index == 1;
+  return ok;
+}
+
+static bool set_log_form(hl_options *o, const char *value)
+{
+  o->sarif = !strcmp(value, "sarif");
+  return o->sarif || set_diagnostics(o, value);
 }
 
 /* The bits of a warning's name, or of all; 0: there is none. */
@@ -192,19 +227,18 @@ static bool set_warning(hl_options *o, const char *value)
 
 static bool set_color(hl_options *o, const char *value)
 {
-  static const char *const words[] = {"auto", "never", "always"};
-  for (int i = 0; i < 3; i++)
-    if (!strcmp(value, words[i])) {
-      o->color = i - 1;
-      return true;
-    }
-  return false;
+  int index;
+  bool ok = find_word(color_words, value, &index);
+  o->color = index - 1;
+  return ok;
 }
 
 static bool set_dialect(hl_options *o, const char *value)
 {
-  o->dialect_xla = !strcmp(value, "xla");
-  return o->dialect_xla || !strcmp(value, "hlo-lite");
+  int index;
+  bool ok = find_word(dialect_words, value, &index);
+  o->dialect_xla = index == 1;
+  return ok;
 }
 
 static bool set_passes(hl_options *o, const char *value)
@@ -257,13 +291,10 @@ static bool set_markdown(hl_options *o, const char *value)
 
 static bool set_format(hl_options *o, const char *value)
 {
-  static const char *const words[] = {"dot", "svg", "html"};
-  for (int i = 0; i < 3; i++)
-    if (!strcmp(value, words[i])) {
-      o->format = HL_FORMAT_DOT + (hl_format)i;
-      return true;
-    }
-  return false;
+  int index;
+  bool ok = find_word(format_words, value, &index);
+  o->format = HL_FORMAT_DOT + (hl_format)index;
+  return ok;
 }
 
 static bool set_kernel(hl_options *o, const char *value)
@@ -347,13 +378,10 @@ static bool set_max_runs(hl_options *o, const char *value)
 
 static bool set_fill(hl_options *o, const char *value)
 {
-  static const char *const words[] = {"zeros", "ones", "iota", "random"};
-  for (int i = 0; i < 4; i++)
-    if (!strcmp(value, words[i])) {
-      o->fill = HL_FILL_ZEROS + (hl_fill)i;
-      return true;
-    }
-  return false;
+  int index;
+  bool ok = find_word(fill_words, value, &index);
+  o->fill = HL_FILL_ZEROS + (hl_fill)index;
+  return ok;
 }
 
 static bool set_expected(hl_options *o, const char *value)
@@ -426,11 +454,16 @@ static bool set_help(hl_options *o, const char *value)
 }
 
 static const option options_table[] = {
-    {"-o", "OUT", CODE | FMT | OPT | SHAPES | CHECK | EXTRACT | REDUCE, set_output,
-     "where the result goes; for run a folder (DIR/), an .npz or, for one result, an .npy"},
-    {"--emit", "KIND", COMPILE | OPT, set_emit,
-     "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot, "
-     "header; opt: hlo (the default), loops, dot"},
+    {"-o", "OUT", RUN, set_output,
+     "where the results go: a folder (DIR/), an .npz, for one result an .npy; -: print them (default)"},
+    {"-o", "OUT", COMPILE, set_output,
+     "where the code goes, and beside it the header; -: standard output, without a header"},
+    {"-o", "OUT", CHECK, set_output, "where --diagnostics=sarif goes; -: standard output (default)"},
+    {"-o", "OUT", (CODE & ~COMPILE & ~RUN) | FMT | OPT | SHAPES | EXTRACT | REDUCE | OPS, set_output,
+     "where the text goes; -: standard output (default)"},
+    {"--emit", "KIND", COMPILE, set_emit,
+     "obj (with its header; the default), shared, exe, asm, llvm-ir, llvm-bc, loops, hlo, dot or header"},
+    {"--emit", "KIND", OPT, set_opt_emit, "hlo (the default), loops or dot"},
     {"--name", "NAME", COMPILE, set_name, "the C name of the function (default: the file's stem)"},
     {"-O", "0..3", CODE, set_opt_level,
      "optimisation: 0 scalar, 1 fusion, 2 vectors and threads (default), 3 more unrolling; no bit "
@@ -498,13 +531,32 @@ static const option options_table[] = {
     {"-W", "NAME", CHECK, set_warning,
      "warn of unused-parameter, unused-computation, dead-parameter, reduce-init, outer-product, f64-constant "
      "or all; no-NAME does not, error and error=NAME make errors of warnings"},
-    {"--diagnostics", "FORM", TEXT, set_diagnostics,
-     "messages as text or json; check: sarif, on standard output or in the file of -o"},
+    {"--diagnostics", "FORM", CHECK, set_log_form,
+     "messages as text, json, or sarif: on standard output or in the file of -o"},
+    {"--diagnostics", "FORM", TEXT & ~CHECK, set_diagnostics, "messages as text or json"},
     {"--color", "WHEN", TEXT, set_color, "auto, always or never"},
     {"--help", NULL, TEXT | OPS | SHAPES | HL_COMMAND_LSP, set_help, "this text"},
 };
 
 enum { OPTION_COUNT = sizeof options_table / sizeof *options_table };
+
+/* What its value may be, NULL at the end; NULL where there is no list. */
+static const char *const *words_of(const option *known)
+{
+  static const struct {
+    option_setter *set;
+    const char *const *words;
+  } lists[] = {{set_emit, emit_names},          {set_opt_emit, stage_names},
+               {set_opt_level, level_words},    {set_threads, thread_words},
+               {set_fp_contract, contract_words}, {set_diagnostics, text_words},
+               {set_log_form, diagnostics_words}, {set_color, color_words},
+               {set_dialect, dialect_words},    {set_format, format_words},
+               {set_fill, fill_words}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    if (lists[i].set == known->set)
+      return lists[i].words;
+  return NULL;
+}
 
 static bool is_long(const option *known)
 {
@@ -527,30 +579,78 @@ static const option *find_option(const char *word, hl_command_id command, const 
   return NULL;
 }
 
-static const char *suggest(const char *word, hl_command_id command)
+/* The closest long option of those commands to what stands before a '='. */
+static const option *closest_option(const char *word, int commands)
 {
-  const char *best = NULL;
-  size_t best_distance = 3;
+  const option *best = NULL;
+  size_t limit = 2;
   char name[64];
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  snprintf(name, sizeof name, "%s%.*s", word[1] == '-' ? "" : "-", (int)strcspn(word, "="), word);
   for (int i = 0; i < OPTION_COUNT; i++) {
-    if (!(options_table[i].commands & (int)command) || !is_long(&options_table[i]))
+    const option *known = &options_table[i];
+    size_t distance = hl_edit_distance(name, known->name, limit);
+    if (!(known->commands & commands) || !is_long(known) || distance > limit)
       continue;
-    size_t distance = hl_edit_distance(name, options_table[i].name, 2);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = options_table[i].name;
-    }
+    best = known;
+    if (distance == 0)
+      break;
+    limit = distance - 1;
   }
   return best;
 }
 
 static const char *unknown_option(hl_arena *arena, const char *word, hl_command_id command)
 {
-  const char *closest = suggest(word, command);
+  const option *closest = closest_option(word, command);
   if (closest)
-    return hl_arena_printf(arena, "unknown option '%s'; did you mean '%s'?", word, closest);
-  return hl_arena_printf(arena, "unknown option '%s'", word);
+    return hl_arena_printf(arena, "unknown option '%s'; did you mean '%s'?", word, closest->name);
+  closest = closest_option(word, ~0);
+  for (int bit = 1; closest && bit <= closest->commands; bit *= 2)
+    if (closest->commands & bit)
+      return hl_arena_printf(arena, "unknown option '%s'; %s is an option of %s", word, closest->name,
+                             hl_command_name((hl_command_id)bit));
+  return hl_arena_printf(arena, "unknown option '%s'; `hlo-lite %s --help` lists them", word,
+                         hl_command_name(command));
+}
+
+/* A word of which the value is the beginning, or one that differs in a letter or two. */
+static const char *closest_word(const char *const *words, const char *value)
+{
+  size_t length = strlen(value);
+  const char *best = NULL;
+  size_t limit = length < 4 ? 1 : 2;
+  for (int i = 0; words && words[i]; i++) {
+    size_t distance = hl_edit_distance(value, words[i], limit);
+    if (length > 2 && !strncmp(words[i], value, length))
+      return words[i];
+    if (distance > limit)
+      continue;
+    best = words[i];
+    if (distance == 0)
+      break;
+    limit = distance - 1;
+  }
+  return best;
+}
+
+/* The closest name, behind the "no-" and "error=" that the value begins with. */
+static const char *closest_warning(hl_arena *arena, const char *value)
+{
+  const char *names[HL_LINT_COUNT + 3] = {"all", "error"};
+  const char *name = strncmp(value, "no-", 3) ? value : value + 3;
+  name += strncmp(name, "error=", 6) ? 0 : 6;
+  for (hl_lint_id i = 0; i < HL_LINT_COUNT; i++)
+    names[i + 2] = hl_rule_label(hl_lint_rule(i));
+  const char *closest = closest_word(names, name);
+  return closest ? hl_arena_printf(arena, "%.*s%s", (int)(name - value), value, closest) : NULL;
+}
+
+static const char *bad_value(hl_arena *arena, const option *known, const char *value)
+{
+  const char *closest = known->set == set_warning ? closest_warning(arena, value) : closest_word(words_of(known), value);
+  if (closest)
+    return hl_arena_printf(arena, "'%s' is no value for '%s'; did you mean '%s'?", value, known->name, closest);
+  return hl_arena_printf(arena, "'%s' is no value for '%s': %s", value, known->name, known->help);
 }
 
 /* Sets one option from words[*i], and words[*i + 1] where its value stands apart. */
@@ -569,7 +669,7 @@ static const char *read_option(hl_arena *arena, hl_options *o, int count, char *
     value = words[*i];
   }
   if (!known->set(o, value))
-    return hl_arena_printf(arena, "'%s' is no value for '%s': %s", value, known->name, known->help);
+    return bad_value(arena, known, value);
   return NULL;
 }
 
@@ -598,6 +698,8 @@ bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *c
     bool is_option = words[i][0] == '-' && words[i][1] && !only_inputs;
     if (is_option && !strcmp(words[i], "--"))
       only_inputs = true;
+    else if (is_option && !strcmp(words[i], "-h"))
+      options->wants_help = true;
     else if (is_option)
       *error = read_option(arena, options, count, words, &i);
     else
@@ -606,19 +708,14 @@ bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *c
   return !*error;
 }
 
-void hl_options_print(hl_command_id command)
+bool hl_options_at(hl_command_id command, int index, hl_option_info *info)
 {
   for (int i = 0; i < OPTION_COUNT; i++) {
     const option *known = &options_table[i];
-    if (!(known->commands & (int)command))
+    if (!(known->commands & (int)command) || index-- > 0)
       continue;
-    char left[64];
-    snprintf(left, sizeof left, "%s%s%s", known->name,
-             !known->value                ? ""
-             : is_long(known)             ? "="
-             : !strcmp(known->name, "-O") ? ""
-                                          : " ",
-             known->value ? known->value : "");
-    printf("  %-22s %s\n", left, known->help);
+    *info = (hl_option_info){known->name, known->value, words_of(known), known->help};
+    return true;
   }
+  return false;
 }

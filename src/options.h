@@ -106,8 +106,15 @@ typedef struct hl_options {
 bool hl_options_parse(hl_arena *arena, hl_command_id command, int count, char *const *words,
                       hl_options *options, const char **error);
 
-/* Prints what the command takes, one option a line. */
-void hl_options_print(hl_command_id command);
+typedef struct hl_option_info {
+  const char *name;  /* "-o", "--name" */
+  const char *value; /* what its value is called, NULL if it takes none */
+  const char *const *words; /* what its value may be, NULL at the end; NULL where there is no list */
+  const char *help;
+} hl_option_info;
+
+/* Option number `index` of those that the command takes; false behind the last. */
+bool hl_options_at(hl_command_id command, int index, hl_option_info *info);
 
 const char *hl_emit_name(hl_emit emit);
 

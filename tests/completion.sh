@@ -1,37 +1,65 @@
-#!/bin/bash
-# completion.sh HLO_LITE - what bash offers behind words of a command line.
+#!/bin/sh
+# completion.sh HLO_LITE TERMINAL - types in bash, zsh and fish, those that are installed, with the completions of src/share/completions:
+# what a tab makes of a line.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+shares=$here/../src/share/completions
+terminal=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ln -s "$(realpath "$1")" "$work/hlo-lite"
-PATH=$work:$PATH
-# shellcheck source=/dev/null
-. "$here/../src/share/completions/hlo-lite.bash"
+mkdir "$work/bin" "$work/home" "$work/there"
+ln -s "$(realpath "$1")" "$work/bin/hlo-lite"
+touch "$work/there/softmax.hlo" "$work/there/values.npz"
+PATH=$work/bin:$PATH HOME=$work/home TERM=xterm LC_ALL=C.UTF-8
+export PATH HOME TERM LC_ALL
+unset XDG_CONFIG_HOME XDG_DATA_HOME ZDOTDIR
+cd "$work/there"
 failed=0
+shells=
 
-# expect "WORDS" "OFFERS": the last word is the one to complete.
-expect() {
-  IFS=' ' read -r -a COMP_WORDS <<<"$1"
-  case $1 in *' ') COMP_WORDS+=('') ;; esac
-  COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-  COMPREPLY=()
-  _hlo_lite hlo-lite
-  [ "${COMPREPLY[*]-}" = "$2" ] && return
-  echo "$1: offers '${COMPREPLY[*]-}', not '$2'"
-  failed=1
+# What is typed before a tab, and the line behind it. An X at its end shows whether a blank was put there, and an echo before it
+# tells the line.
+cases='hlo-lite che|hlo-lite check |
+hlo-lite hel|hlo-lite help |
+hlo-lite help ru|hlo-lite help run |
+hlo-lite run --fi|hlo-lite run --fill=|
+hlo-lite run --fill=z|hlo-lite run --fill=zeros |
+hlo-lite run --fill io|hlo-lite run --fill iota |
+hlo-lite check -Werror=out|hlo-lite check -Werror=outer-product |
+hlo-lite opt --passes=dce,cs|hlo-lite opt --passes=dce,cse |
+hlo-lite ops reduce-w|hlo-lite ops reduce-window |
+hlo-lite check soft|hlo-lite check softmax.hlo |
+hlo-lite check softmax.hlo --const|hlo-lite check softmax.hlo --constants=|
+hlo-lite check --constants=val|hlo-lite check --constants=values.npz |'
+
+# try SHELL WORDS...: the shell as it starts with the completion, and `ready>` as its prompt.
+try() {
+  shell=$1
+  shift
+  shells="$shells $shell"
+  printf '%s\n' "$cases" | {
+    echo 'want ready>'
+    while IFS='|' read -r typed wanted; do
+      printf 'type %s\\tX\\x01echo got-\\r\nwant got-%sX\nwant ready>\n' "$typed" "$wanted"
+    done
+  } >"$work/script"
+  "$terminal" -f "$work/script" 120 "$@" || { echo "$shell completes otherwise"; failed=1; }
 }
 
-expect 'hlo-lite che' 'check'
-expect 'hlo-lite --v' '--version'
-expect 'hlo-lite run --fi' '--fill='
-expect 'hlo-lite run --pro' '--profile'
-expect 'hlo-lite fmt --fi' ''
-expect 'hlo-lite ops reduce-w' 'reduce-window'
-expect 'hlo-lite run model' ''
-expect 'hlo-lite nothing --f' ''
-for command in $(hlo-lite --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-  expect "hlo-lite $command" "$(hlo-lite --help | sed -n "s/^  \($command[a-z]*\) .*/\1/p" | xargs)"
-  expect "hlo-lite $command --hel" '--help'
-done
-[ $failed -eq 0 ] && echo "completions as they should be"
+if command -v bash >/dev/null; then
+  printf "PS1='ready>'\n. '%s/hlo-lite.bash'\n" "$shares" >"$work/bashrc"
+  try bash bash --noprofile --rcfile "$work/bashrc" -i
+fi
+if command -v zsh >/dev/null; then
+  mkdir "$work/zsh"
+  cp "$shares/_hlo-lite" "$work/zsh"
+  printf "PS1='ready>'\nfpath=('%s/zsh' \$fpath)\nautoload -U compinit\ncompinit -u -D\n" "$work" >"$work/home/.zshrc"
+  try zsh env ZDOTDIR="$work/home" zsh -d -i
+fi
+if command -v fish >/dev/null; then
+  mkdir -p "$work/home/.config/fish/completions"
+  cp "$shares/hlo-lite.fish" "$work/home/.config/fish/completions"
+  printf "function fish_prompt\n echo -n 'ready>'\nend\nfunction fish_greeting\nend\n" >"$work/home/.config/fish/config.fish"
+  try fish fish -i
+fi
+[ $failed -eq 0 ] && [ -n "$shells" ] && echo "completions as they should be in$shells"

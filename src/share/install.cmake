@@ -56,6 +56,11 @@ install(EXPORT hlo_liteTargets NAMESPACE hlo_lite:: DESTINATION ${HL_PACKAGE_DIR
 # Where shells and editors look.
 install(FILES src/share/completions/hlo-lite.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME hlo-lite
         COMPONENT command)
+install(FILES src/share/completions/hlo-lite.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
+# In /usr/local, and elsewhere, zsh looks in site-functions; Debian's packages have a folder of their own.
+foreach(folder site-functions vendor-completions)
+  install(FILES src/share/completions/_hlo-lite DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder} COMPONENT command)
+endforeach()
 install(FILES src/share/vim/syntax/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax COMPONENT command)
 install(FILES src/share/vim/ftdetect/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect COMPONENT command)
 

@@ -1,30 +1,15 @@
-# Completion for bash: commands and options are those that the command itself lists, so that they are always its own.
-
-_hlo_lite_commands() {
-  "$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p'
-}
-
-_hlo_lite_options() {
-  "$1" "$2" --help 2>/dev/null | sed -n 's/^  \(-[^ =]*=\{0,1\}\).*/\1/p'
-}
+# Completion for bash. What may come next the command itself says, so that it is always its own.
 
 _hlo_lite() {
-  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "$(_hlo_lite_commands "$1") --help --version" -- "$word")
-    return
-  fi
-  case $word in
-    -*)
-      mapfile -t COMPREPLY < <(compgen -W "$(_hlo_lite_options "$1" "$command")" -- "$word")
-      case ${COMPREPLY[0]-} in *=) compopt -o nospace 2>/dev/null || : ;; esac
-      ;;
-    *)
-      if [ "$command" = ops ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$("$1" ops 2>/dev/null | sed 's/ .*//')" -- "$word")
-      fi
-      ;;
-  esac
+  local line=${COMP_LINE:0:COMP_POINT} head='' words word
+  read -r -a words <<<"$line"
+  case $line in *[[:space:]]) words+=('') ;; esac
+  word=${words[${#words[@]} - 1]}
+  # Words end at '=' where bash breaks them: what stands before it stays.
+  case $COMP_WORDBREAKS in *=*) head=${word%"${word##*=}"} ;; esac
+  mapfile -t COMPREPLY < <("$1" __complete "${words[@]:1}" 2>/dev/null | cut -f 1)
+  COMPREPLY=("${COMPREPLY[@]#"$head"}")
+  case ${COMPREPLY[0]-} in *=) compopt -o nospace 2>/dev/null || : ;; esac
 }
 
 complete -o default -F _hlo_lite hlo-lite
