@@ -74,6 +74,13 @@ hl_computation *hl_lines_open(hl_lines *lines, const char *name)
   return p->scope->computation;
 }
 
+void hl_lines_rename(hl_lines *lines, hl_computation *c, const char *name)
+{
+  hl_parser *p = &lines->parser;
+  if (strcmp(c->name, name) != 0)
+    c->name = is_taken(p, name) ? hl_fresh_name(p->module, name) : hl_arena_strndup(p->arena, name, strlen(name));
+}
+
 hl_instruction *hl_lines_read(hl_lines *lines, const hl_source *line, hl_diag *diag)
 {
   hl_parser *p = &lines->parser;

@@ -27,6 +27,8 @@ hl_lines *hl_lines_new(hl_arena *arena, const char *module_name);
 hl_module *hl_lines_module(const hl_lines *lines);
 /* Opens a computation; a name that another one has is made a fresh one. */
 hl_computation *hl_lines_open(hl_lines *lines, const char *name);
+/* Gives an open computation another name, or a fresh one if it is taken. */
+void hl_lines_rename(hl_lines *lines, hl_computation *computation, const char *name);
 /* Reads "name = opcode(operands), attributes" with names of the open computation and of closed
  * ones, as hl_parse does: shapes are not checked. The instruction, NULL after an error. */
 hl_instruction *hl_lines_read(hl_lines *lines, const hl_source *line, hl_diag *diag);

@@ -26,7 +26,8 @@ static bool is_one_of(const char *target, const char *const *patterns)
 static bool is_foreign(const char *target)
 {
   static const char *const patterns[] = {
-      "__*",         "te_*",           "triton*",  "xla_ffi_python*", "xla_python*", "cu*",
+      "__*",         "te_*",           "triton*",  "xla_ffi_python*", "xla_python*", "cu_*",
+      "cublas*",     "cuda*",          "cudnn*",   "cufft*",          "cusolver*",   "cusparse*",
       "hipsolver*",  "PadToStatic",    "SetBound", "SliceToDynamic",  "GetRngSeed",  "AllocateBuffer",
       "tpu_*",       "mosaic*",        "Mosaic*",  "lapack_*",        NULL};
   return is_one_of(target, patterns);

@@ -109,9 +109,17 @@ static bool check_types(hl_infer *infer, const hl_instruction *ins)
   return true;
 }
 
+/* Ops whose shape is written by XLA's choice alone. */
+static bool follows_from_operands(hl_opcode opcode)
+{
+  return opcode == HL_OP_SLICE || opcode == HL_OP_DYNAMIC_SLICE || opcode == HL_OP_DYNAMIC_UPDATE_SLICE;
+}
+
 static bool check_shape_is_there(hl_infer *infer, const hl_instruction *ins)
 {
   if (ins->shape || !(hl_op_info_of(ins->opcode)->flags & HL_STATED))
+    return true;
+  if (infer->options.infers_stated && follows_from_operands(ins->opcode))
     return true;
   return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_SHAPE_MISSING,
                   "the result shape of '%s' does not follow from its operands and must be written",

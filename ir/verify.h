@@ -7,6 +7,7 @@
 
 typedef struct hl_verify_options {
   bool dialect_xla; /* --dialect=xla: the broadcasting extension (spec section 7.3) is an error */
+  bool infers_stated; /* shapes that the language wants written though they follow may be left out */
 } hl_verify_options;
 
 /* Fills in omitted result shapes and checks everything. One error an instruction at most, in text

@@ -32,6 +32,8 @@ struct hlo_builder {
   size_t parameter_capacity;
   hl_map regions; /* "add f32" to hlo_computation */
   alias *aliases;
+  const char *header; /* further attributes of the module, "" or ", a=b" */
+  const char *calling; /* the function that the user called, while it calls others; NULL */
   bool has_failed, is_built;
 };
 
@@ -52,12 +54,18 @@ static hlo_value *out_of_memory(hlo_builder *b)
   return NULL;
 }
 
+/* What messages name. */
+static const char *name_of_call(const hlo_builder *b, const char *caller)
+{
+  return b->calling ? b->calling : caller;
+}
+
 static hlo_value *report(hlo_builder *b, const char *caller, const char *format, va_list arguments)
 {
   char text[1024];
   vsnprintf(text, sizeof text, format, arguments);
   b->session.diag.source = NULL;
-  hl_error(&b->session.diag, HL_NO_RANGE, HL_RULE_BUILDER, "%s: %s", caller, text);
+  hl_error(&b->session.diag, HL_NO_RANGE, HL_RULE_BUILDER, "%s: %s", name_of_call(b, caller), text);
   return fail(b);
 }
 
@@ -111,6 +119,25 @@ hlo_builder *hl_builder_of(const char *caller, int count, hlo_value *const *valu
   return b;
 }
 
+hl_build_call hl_build_begin_in(const char *name, hlo_builder *b)
+{
+  hl_build_call call = {b, b->calling};
+  b->calling = name_of_call(b, name);
+  return call;
+}
+
+hl_build_call hl_build_begin(const char *name, int count, hlo_value *const *values)
+{
+  hlo_builder *b = hl_builder_of(name, count, values);
+  return b ? hl_build_begin_in(name, b) : (hl_build_call){NULL, NULL};
+}
+
+hlo_value *hl_build_end(hl_build_call call, hlo_value *result)
+{
+  call.builder->calling = call.outer;
+  return result;
+}
+
 const char *hl_say_sizes(hlo_builder *b, int rank, const int64_t *sizes)
 {
   if (setjmp(b->context->guard.env)) {
@@ -130,6 +157,18 @@ bool hl_build_wants_array(const char *caller, hlo_value *x)
   if (hl_shape_is_array(hl_shape_of(x)))
     return true;
   hl_build_error(x->builder, caller, "'%s' is no array", x->instruction->name);
+  return false;
+}
+
+bool hl_build_wants_floats(const char *caller, hlo_value *x)
+{
+  hl_element_type type = hl_shape_of(x)->element_type;
+  if (!hl_build_wants_array(caller, x))
+    return false;
+  if (hl_is_float(type) || hl_is_complex(type))
+    return true;
+  hl_build_error(x->builder, caller, "'%s' is %s; convert it with hlo_convert", hlo_value_name(x),
+                 hlo_value_type(x));
   return false;
 }
 
@@ -167,6 +206,13 @@ static bool add_argument(hlo_builder *b, const char *caller, hl_str *line, char 
       return false;
     }
     hl_str_printf(line, "%%%s", c->computation->name);
+  } else if (conversion == 't') {
+    const hlo_value *value = va_arg(*arguments, hlo_value *);
+    if (!value || value->builder != b) {
+      hl_build_error(b, caller, value ? "a value belongs to another builder" : "a value is NULL");
+      return false;
+    }
+    hl_str_add(line, hl_shape_text(b->session.arena, hl_shape_of(value)));
   } else if (conversion == 's') {
     const char *text = va_arg(*arguments, const char *);
     hl_str_add(line, text ? text : "");
@@ -226,12 +272,12 @@ static hlo_value *add_line(hlo_builder *b, const char *caller, const char *line)
   hl_module *module = hl_lines_module(b->lines);
   const hl_computation *last = module->last;
   const hl_instruction *before = top(b)->last;
-  diag->source = hl_source_new(b->session.arena, caller, line, strlen(line));
+  diag->source = hl_source_new(b->session.arena, name_of_call(b, caller), line, strlen(line));
   hl_instruction *made = hl_lines_read(b->lines, diag->source, diag);
   if (!made)
     return fail(b);
   hl_instruction *first = before ? before->next : top(b)->first;
-  if (!hl_verify_added(last, first, (hl_verify_options){0}, diag))
+  if (!hl_verify_added(last, first, (hl_verify_options){.infers_stated = true}, diag))
     return fail(b);
   b->parameter_counts[b->open_count - 1] += made->opcode == HL_OP_PARAMETER;
   hlo_value *value = HL_NEW(b->session.arena, hlo_value);
@@ -310,6 +356,7 @@ hlo_builder *hlo_builder_new(hlo_context *context, const char *module_name)
     return NULL;
   }
   b->context = context;
+  b->header = "";
   hl_session_options options = {.code.opt_level = 2};
   hl_session_open(&b->session, &context->guard, &options);
   b->regions.arena = b->session.arena;
@@ -337,6 +384,16 @@ void hlo_begin(hlo_builder *b, const char *name)
   open_computation(b, legal_name(b, name, "region"));
 }
 
+/* Whether there is a root: a forgotten value must not make the last instruction the result. */
+static bool has_root(hlo_builder *b, const char *caller, const hlo_value *root)
+{
+  if (root)
+    return belongs(b, caller, root);
+  if (!top(b)->root)
+    hl_build_error(b, caller, "the root is NULL, and no line of '%s' is called ROOT", top(b)->name);
+  return !b->has_failed;
+}
+
 /* Closes the computation opened last; NULL after an error. */
 static hl_computation *close_computation(hlo_builder *b, hlo_value *root)
 {
@@ -349,12 +406,14 @@ static hl_computation *close_computation(hlo_builder *b, hlo_value *root)
 
 hlo_computation *hlo_end(hlo_builder *b, hlo_value *root)
 {
-  if (!can_go_on(b, __func__) || (root && !belongs(b, __func__, root)))
+  if (!can_go_on(b, __func__))
     return NULL;
   if (b->open_count == 1) {
     hl_build_error(b, __func__, "no computation was begun; hlo_build ends the entry");
     return NULL;
   }
+  if (!has_root(b, __func__, root))
+    return NULL;
   if (setjmp(b->context->guard.env)) {
     out_of_memory(b);
     return NULL;
@@ -383,7 +442,9 @@ hlo_computation *hlo_region(hlo_builder *b, const char *opcode, const char *type
   hlo_computation *made = hl_map_get(&b->regions, key, (size_t)length);
   if (made)
     return made;
+  hl_build_call call = hl_build_begin_in(__func__, b);
   made = make_region(b, opcode, type);
+  hl_build_end(call, NULL);
   if (!made || setjmp(b->context->guard.env))
     return NULL;
   const char *kept = hl_arena_strndup(b->session.arena, key, (size_t)length);
@@ -447,17 +508,42 @@ static const char *finish(hlo_builder *b, hlo_value *root)
   list_aliases(b, module);
   hl_str text = {.arena = b->session.arena};
   hl_module_print(&text, module);
-  return hl_str_text(&text);
+  const char *printed = hl_str_text(&text), *line_end = strchr(printed, '\n');
+  return hl_arena_printf(b->session.arena, "%.*s%s%s", (int)(line_end - printed), printed, b->header, line_end);
+}
+
+void hlo_name_entry(hlo_builder *b, const char *name)
+{
+  if (!can_go_on(b, __func__))
+    return;
+  if (setjmp(b->context->guard.env)) {
+    out_of_memory(b);
+    return;
+  }
+  hl_lines_rename(b->lines, b->open[0], legal_name(b, name, "main"));
+}
+
+void hlo_header(hlo_builder *b, const char *attributes)
+{
+  if (!can_go_on(b, __func__))
+    return;
+  if (setjmp(b->context->guard.env)) {
+    out_of_memory(b);
+    return;
+  }
+  b->header = hl_arena_printf(b->session.arena, "%s, %s", b->header, attributes);
 }
 
 hlo_module *hlo_build(hlo_builder *b, hlo_value *root)
 {
-  if (!can_go_on(b, __func__) || (root && !belongs(b, __func__, root)))
+  if (!can_go_on(b, __func__))
     return NULL;
   if (b->open_count > 1) {
     hl_build_error(b, __func__, "'%s' is still open", top(b)->name);
     return NULL;
   }
+  if (!has_root(b, __func__, root))
+    return NULL;
   if (setjmp(b->context->guard.env)) {
     out_of_memory(b);
     return NULL;
@@ -533,17 +619,17 @@ hlo_value *hlo_parameter(hlo_builder *b, const char *name, const char *type, int
   return hl_build_line(b, __func__, "%%%s = %s parameter(%d)", name, shape, number);
 }
 
-/* A literal over a copy of the elements; NULL: a value does not fit its type. */
+/* A literal over a copy of the elements; NULL: the one at *unfit does not fit its type. */
 static const hl_literal *copy_literal(hlo_builder *b, const char *type, int rank,
-                                      const int64_t *dimensions, const void *elements)
+                                      const int64_t *dimensions, const void *elements, int64_t *unfit)
 {
   hl_arena *arena = b->session.arena;
   const int64_t *sizes = rank ? hl_arena_memdup(arena, dimensions, (size_t)rank * sizeof *sizes) : NULL;
   hl_literal *literal =
       hl_literal_new(arena, hl_shape_new(arena, hl_type_by_name(type, strlen(type)), rank, sizes));
   size_t count = (size_t)hl_shape_elements(literal->shape);
-  const hl_value_type *values = hl_value_type_find(type);
-  if (!values || (count && hl_value_find_unfit(values, elements, count) >= 0))
+  *unfit = count ? hl_value_find_unfit(hl_value_type_find(type), elements, count) : -1;
+  if (*unfit >= 0)
     return NULL;
   const unsigned char *from = elements;
   if (literal->shape->element_type == HL_PRED)
@@ -554,10 +640,8 @@ static const hl_literal *copy_literal(hlo_builder *b, const char *type, int rank
   return literal;
 }
 
-static hlo_value *add_literal(hlo_builder *b, const char *caller, const hl_literal *literal)
+static hlo_value *add_literal(hlo_builder *b, const hl_literal *literal)
 {
-  if (!literal)
-    return hl_build_error(b, caller, "a value does not fit the element type");
   hlo_value *value = HL_NEW(b->session.arena, hlo_value);
   *value = (hlo_value){b, hl_lines_constant(b->lines, literal)};
   return value;
@@ -576,7 +660,11 @@ hlo_value *hlo_constant(hlo_builder *b, const char *type, int rank, const int64_
     return hl_build_error(b, __func__, "there is no constant of that type and size");
   if (setjmp(b->context->guard.env))
     return out_of_memory(b);
-  return add_literal(b, __func__, copy_literal(b, type, rank, dimensions, elements));
+  int64_t unfit;
+  const hl_literal *literal = copy_literal(b, type, rank, dimensions, elements, &unfit);
+  if (!literal)
+    return hl_build_error(b, __func__, "element %" PRId64 " does not fit %s", unfit, type);
+  return add_literal(b, literal);
 }
 
 /* Whether an integer type, or pred, has the value. */
@@ -610,7 +698,8 @@ hlo_value *hlo_scalar(hlo_builder *b, const char *type, double value)
     return hl_build_error(b, __func__, "'%s' has no values", type);
   if (setjmp(b->context->guard.env))
     return out_of_memory(b);
-  return add_literal(b, __func__, scalar_literal(b, hl_type_by_name(type, strlen(type)), value));
+  const hl_literal *literal = scalar_literal(b, hl_type_by_name(type, strlen(type)), value);
+  return literal ? add_literal(b, literal) : hl_build_error(b, __func__, "%g does not fit %s", value, type);
 }
 
 hlo_value *hl_build_like(const hlo_value *x, double value)
@@ -622,10 +711,11 @@ hlo_value *hlo_full(hlo_builder *b, const char *type, int rank, const int64_t *d
                     double value)
 {
   const char *shape = shape_text(b, __func__, type, rank, dimensions);
+  hl_build_call call = hl_build_begin_in(__func__, b);
   hlo_value *scalar = shape ? hlo_scalar(b, type, value) : NULL;
   if (!scalar || rank == 0)
-    return scalar;
-  return hl_build_line(b, __func__, "%s broadcast(%v), dimensions={}", shape, scalar);
+    return hl_build_end(call, scalar);
+  return hl_build_end(call, hl_build_line(b, __func__, "%s broadcast(%v), dimensions={}", shape, scalar));
 }
 
 hlo_value *hlo_iota(hlo_builder *b, const char *type, int rank, const int64_t *dimensions, int axis)

@@ -42,20 +42,22 @@ int hlo_broadcast_shapes(int count, const int *ranks, const int64_t *const *dime
   return rank;
 }
 
-static hlo_value *clash_error(const char *caller, hlo_value *x, hlo_value *y, int rank, int clash)
+static void clash_error(const char *caller, hlo_builder *builder, int a_rank, const int64_t *a,
+                        const hl_shape *b, int clash)
 {
-  const hl_shape *a = hl_shape_of(x), *b = hl_shape_of(y);
-  const char *x_sizes = hl_say_sizes(x->builder, a->rank, a->dimensions);
-  const char *y_sizes = hl_say_sizes(x->builder, b->rank, b->dimensions);
-  return hl_build_error(x->builder, caller,
-                        "operands could not be broadcast together with shapes %s %s: %" PRId64
-                        " against %" PRId64 " in dimension %d of the result",
-                        x_sizes, y_sizes, a->dimensions[clash - (rank - a->rank)],
-                        b->dimensions[clash - (rank - b->rank)], clash);
+  int rank = a_rank > b->rank ? a_rank : b->rank;
+  const char *x_sizes = hl_say_sizes(builder, a_rank, a);
+  const char *y_sizes = hl_say_sizes(builder, b->rank, b->dimensions);
+  hl_build_error(builder, caller,
+                 "operands could not be broadcast together with shapes %s %s: %" PRId64 " against %" PRId64
+                 " in dimension %d of the result",
+                 x_sizes, y_sizes, a[clash - (rank - a_rank)], b->dimensions[clash - (rank - b->rank)], clash);
 }
 
 static bool same_types(const char *caller, hlo_value *x, hlo_value *y)
 {
+  if (!hl_build_wants_array(caller, x) || !hl_build_wants_array(caller, y))
+    return false;
   const char *a = hlo_value_type(x), *b = hlo_value_type(y);
   if (hl_shape_of(x)->element_type == hl_shape_of(y)->element_type)
     return true;
@@ -66,12 +68,10 @@ static bool same_types(const char *caller, hlo_value *x, hlo_value *y)
 /* The rank of what two arrays broadcast to and its sizes, -1 after an error. */
 static int join(const char *caller, hlo_value *x, hlo_value *y, int64_t *out)
 {
-  if (!hl_build_wants_array(caller, x) || !hl_build_wants_array(caller, y))
-    return -1;
   const hl_shape *a = hl_shape_of(x), *b = hl_shape_of(y);
   int clash = 0, rank = broadcast_two(a->rank, a->dimensions, b->rank, b->dimensions, out, &clash);
   if (rank < 0)
-    clash_error(caller, x, y, a->rank > b->rank ? a->rank : b->rank, clash);
+    clash_error(caller, x->builder, a->rank, a->dimensions, b, clash);
   return rank;
 }
 
@@ -132,9 +132,9 @@ hlo_value *hlo_right_shift(hlo_value *x, hlo_value *y)
 }
 
 /* fmod, moved by y where the signs differ; a float zero takes the sign of y. */
-hlo_value *hlo_remainder(hlo_value *x, hlo_value *y)
+static hlo_value *remainder_of(hlo_value *x, hlo_value *y)
 {
-  hlo_value *r = binary(__func__, "remainder", "", x, y);
+  hlo_value *r = binary("hlo_remainder", "remainder", "", x, y);
   if (!r || hl_type_class_of(hl_shape_of(r)->element_type) == HL_CLASS_UNSIGNED)
     return r;
   hlo_value *zero = hl_build_like(r, 0.0);
@@ -146,6 +146,12 @@ hlo_value *hlo_remainder(hlo_value *x, hlo_value *y)
     return moved;
   hlo_value *signed_zero = hlo_where(below, hl_build_like(r, -0.0), zero);
   return hlo_where(hlo_equal(r, zero), signed_zero, moved);
+}
+
+hlo_value *hlo_remainder(hlo_value *x, hlo_value *y)
+{
+  hl_build_call call = hl_build_begin(__func__, 2, (hlo_value *[]){x, y});
+  return call.builder ? hl_build_end(call, remainder_of(x, y)) : NULL;
 }
 
 /* ---- unary ---- */
@@ -277,31 +283,42 @@ hlo_value *hlo_broadcast_to(hlo_value *x, int rank, const int64_t *dimensions)
   return broadcast_to(__func__, x, rank, dimensions);
 }
 
-int hlo_broadcast_arrays(int count, hlo_value *const *values, hlo_value **out)
+/* The rank of what all arrays broadcast to and its sizes, -1 after an error. */
+static int join_all(const char *caller, int count, hlo_value *const *values, int64_t *out)
 {
-  int64_t sizes[MAX_RANK], before[MAX_RANK];
   int rank = 0, clash = 0;
-  bool is_good = hl_builder_of(__func__, count, values) != NULL || count == 0;
-  for (int i = 0; is_good && i < count; i++) {
-    is_good = hl_build_wants_array(__func__, values[i]);
-    const hl_shape *shape = hl_shape_of(values[i]);
-    memcpy(before, sizes, (size_t)rank * sizeof *sizes);
-    int old = rank;
-    if (is_good)
-      rank = broadcast_two(old, before, shape->rank, shape->dimensions, sizes, &clash);
-    if (rank < 0) {
-      const char *joined = hl_say_sizes(values[i]->builder, old, before);
-      hl_build_error(values[i]->builder, __func__,
-                     "operands could not be broadcast together with shapes %s %s", joined,
-                     hl_say_sizes(values[i]->builder, shape->rank, shape->dimensions));
-      is_good = false;
-    }
-  }
   for (int i = 0; i < count; i++) {
-    out[i] = is_good ? spread(__func__, values[i], rank, sizes) : NULL;
+    int64_t before[MAX_RANK];
+    int old = rank;
+    const hl_shape *shape = hl_shape_of(values[i]);
+    if (!hl_build_wants_array(caller, values[i]))
+      return -1;
+    memcpy(before, out, (size_t)rank * sizeof *out);
+    rank = broadcast_two(old, before, shape->rank, shape->dimensions, out, &clash);
+    if (rank >= 0)
+      continue;
+    clash_error(caller, values[i]->builder, old, before, shape, clash);
+    return -1;
+  }
+  return rank;
+}
+
+static bool broadcast_all(const char *caller, int count, hlo_value *const *values, hlo_value **out)
+{
+  int64_t sizes[MAX_RANK];
+  bool is_good = count == 0 || hl_builder_of(caller, count, values);
+  int rank = is_good ? join_all(caller, count, values, sizes) : -1;
+  is_good = rank >= 0;
+  for (int i = 0; i < count; i++) {
+    out[i] = is_good ? spread(caller, values[i], rank, sizes) : NULL;
     is_good = is_good && out[i];
   }
-  return is_good ? 0 : 1;
+  return is_good;
+}
+
+int hlo_broadcast_arrays(int count, hlo_value *const *values, hlo_value **out)
+{
+  return broadcast_all(__func__, count, values, out) ? 0 : 1;
 }
 
 hlo_value *hlo_expand(hlo_value *x, int rank, const int64_t *dimensions)
@@ -470,7 +487,12 @@ hlo_value *hlo_where(hlo_value *condition, hlo_value *x, hlo_value *y)
 {
   hlo_value *all[] = {condition, x, y}, *same[3];
   hlo_builder *b = hl_builder_of(__func__, 3, all);
-  if (!b || !same_types(__func__, x, y) || hlo_broadcast_arrays(3, all, same))
+  if (!b || !same_types(__func__, x, y))
+    return NULL;
+  if (hl_shape_of(condition)->element_type != HL_PRED)
+    return hl_build_error(b, __func__, "the condition '%s' is %s; compare it first", hlo_value_name(condition),
+                          hlo_value_type(condition));
+  if (!broadcast_all(__func__, 3, all, same))
     return NULL;
   return hl_build_line(b, __func__, "select(%v, %v, %v)", same[0], same[1], same[2]);
 }
@@ -530,11 +552,9 @@ static hlo_value *batched(hlo_value *x, hlo_value *y)
   return y ? dot(x, y, rank) : NULL;
 }
 
-hlo_value *hlo_matmul(hlo_value *x, hlo_value *y)
+static hlo_value *matmul(hlo_value *x, hlo_value *y)
 {
-  hlo_value *both[] = {x, y};
-  if (!hl_builder_of(__func__, 2, both) || !hl_build_wants_array(__func__, x) ||
-      !hl_build_wants_array(__func__, y) || !same_types(__func__, x, y))
+  if (!same_types("hlo_matmul", x, y))
     return NULL;
   int a = hl_shape_of(x)->rank, b = hl_shape_of(y)->rank;
   if (a == 0 || b == 0 ||
@@ -547,4 +567,10 @@ hlo_value *hlo_matmul(hlo_value *x, hlo_value *y)
   if (a == 1)
     return hlo_squeeze(batched(hlo_unsqueeze(x, 0), y), -2);
   return batched(x, y);
+}
+
+hlo_value *hlo_matmul(hlo_value *x, hlo_value *y)
+{
+  hl_build_call call = hl_build_begin(__func__, 2, (hlo_value *[]){x, y});
+  return call.builder ? hl_build_end(call, matmul(x, y)) : NULL;
 }

@@ -34,10 +34,24 @@ static inline const hl_shape *hl_shape_of(const hlo_value *value)
   return value->instruction->shape;
 }
 
+/* A function made of others. While it runs, messages name it and not those inside: the one that the
+ * user called. The builder is NULL, and nothing has begun, if a value is missing (reported). */
+typedef struct hl_build_call {
+  hlo_builder *builder;
+  const char *outer; /* what was called before */
+} hl_build_call;
+hl_build_call hl_build_begin(const char *name, int count, hlo_value *const *values);
+/* The same without values; the builder may not be NULL. */
+hl_build_call hl_build_begin_in(const char *name, hlo_builder *builder);
+/* Gives the result. */
+hlo_value *hl_build_end(hl_build_call call, hlo_value *result);
+
 /* "%x, %y", NULL when out of memory. */
 const char *hl_build_names(hlo_builder *builder, int count, hlo_value *const *values);
 /* An array operand, or an error. */
 bool hl_build_wants_array(const char *caller, hlo_value *x);
+/* Floats or complex numbers, or an error. */
+bool hl_build_wants_floats(const char *caller, hlo_value *x);
 /* axis of [-rank, rank) as a number from 0, or -1 after an error. */
 int hl_build_axis(const char *caller, hlo_value *x, int axis, int rank);
 /* A scalar of x's type. */

@@ -69,9 +69,11 @@ static hlo_value *fold(const char *caller, const char *opcode, double init, hlo_
                        const int *given, int keepdims)
 {
   reduced_axes a;
-  if (!read_axes(caller, x, count, given, &a))
+  hl_build_call call = hl_build_begin(caller, 1, &x);
+  if (!call.builder)
     return NULL;
-  return reduce(caller, opcode, x, hl_build_like(x, init), &a, keepdims);
+  bool is_good = read_axes(caller, x, count, given, &a);
+  return hl_build_end(call, is_good ? reduce(caller, opcode, x, hl_build_like(x, init), &a, keepdims) : NULL);
 }
 
 hlo_value *hlo_sum(hlo_value *x, int count, const int *axes, int keepdims)
@@ -119,17 +121,28 @@ static hlo_value *extreme(const hlo_value *x, bool is_max)
   return hlo_constant(x->builder, hl_type_name(type), 0, NULL, &value);
 }
 
+static bool has_order(const char *caller, hlo_value *x)
+{
+  if (!hl_is_complex(hl_shape_of(x)->element_type))
+    return true;
+  hl_build_error(x->builder, caller, "'%s' is %s, which has no order", hlo_value_name(x), hlo_value_type(x));
+  return false;
+}
+
 static hlo_value *extremum(const char *caller, bool is_max, hlo_value *x, int count, const int *given,
                            int keepdims)
 {
   reduced_axes a;
   const char *opcode = is_max ? "maximum" : "minimum";
-  if (!read_axes(caller, x, count, given, &a))
+  hl_build_call call = hl_build_begin(caller, 1, &x);
+  if (!call.builder)
     return NULL;
+  if (!read_axes(caller, x, count, given, &a) || !has_order(caller, x))
+    return hl_build_end(call, NULL);
   if (a.elements == 0)
-    return hl_build_error(x->builder, caller,
-                          "zero-size array to reduction operation %s which has no identity", opcode);
-  return reduce(caller, opcode, x, extreme(x, is_max), &a, keepdims);
+    return hl_build_end(call, hl_build_error(x->builder, caller, "zero-size array to reduction operation %s which has no identity",
+                                            opcode));
+  return hl_build_end(call, reduce(caller, opcode, x, extreme(x, is_max), &a, keepdims));
 }
 
 hlo_value *hlo_max(hlo_value *x, int count, const int *axes, int keepdims)
@@ -142,36 +155,38 @@ hlo_value *hlo_min(hlo_value *x, int count, const int *axes, int keepdims)
   return extremum(__func__, false, x, count, axes, keepdims);
 }
 
-static bool wants_floats(const char *caller, hlo_value *x)
+static hlo_value *mean(const char *caller, hlo_value *x, int count, const int *given, int keepdims)
 {
-  hl_element_type type = hl_shape_of(x)->element_type;
-  if (hl_is_float(type) || hl_is_complex(type))
-    return true;
-  hl_build_error(x->builder, caller, "'%s' is %s; convert it with hlo_convert", hlo_value_name(x),
-                 hlo_value_type(x));
-  return false;
+  reduced_axes a;
+  if (!read_axes(caller, x, count, given, &a) || !hl_build_wants_floats(caller, x))
+    return NULL;
+  hlo_value *sum = reduce(caller, "add", x, hl_build_like(x, 0.0), &a, keepdims);
+  return sum ? hlo_divide(sum, hl_build_like(sum, (double)a.elements)) : NULL;
 }
 
 hlo_value *hlo_mean(hlo_value *x, int count, const int *given, int keepdims)
 {
-  reduced_axes a;
-  if (!read_axes(__func__, x, count, given, &a) || !wants_floats(__func__, x))
-    return NULL;
-  hlo_value *sum = reduce(__func__, "add", x, hl_build_like(x, 0.0), &a, keepdims);
-  return sum ? hlo_divide(sum, hl_build_like(sum, (double)a.elements)) : NULL;
+  hl_build_call call = hl_build_begin(__func__, 1, &x);
+  return call.builder ? hl_build_end(call, mean(__func__, x, count, given, keepdims)) : NULL;
 }
 
-hlo_value *hlo_var(hlo_value *x, int count, const int *given, int ddof, int keepdims)
+static hlo_value *var(const char *caller, hlo_value *x, int count, const int *given, int ddof, int keepdims)
 {
   reduced_axes a;
-  if (!read_axes(__func__, x, count, given, &a) || !wants_floats(__func__, x))
+  if (!read_axes(caller, x, count, given, &a) || !hl_build_wants_floats(caller, x))
     return NULL;
   hlo_value *squares = hlo_square(hlo_subtract(x, hlo_mean(x, count, given, 1)));
   if (!squares)
     return NULL;
-  hlo_value *sum = reduce(__func__, "add", squares, hl_build_like(x, 0.0), &a, keepdims);
+  hlo_value *sum = reduce(caller, "add", squares, hl_build_like(x, 0.0), &a, keepdims);
   double divisor = (double)(a.elements - ddof);
   return sum ? hlo_divide(sum, hl_build_like(sum, divisor)) : NULL;
+}
+
+hlo_value *hlo_var(hlo_value *x, int count, const int *given, int ddof, int keepdims)
+{
+  hl_build_call call = hl_build_begin(__func__, 1, &x);
+  return call.builder ? hl_build_end(call, var(__func__, x, count, given, ddof, keepdims)) : NULL;
 }
 
 /* ---- where the extremum is ---- */
@@ -200,7 +215,7 @@ static hlo_computation *pick_region(hlo_builder *b, const char *type, bool is_ma
 static hlo_value *arg(const char *caller, bool is_max, hlo_value *x, int axis, int keepdims)
 {
   reduced_axes a;
-  if (!read_axes(caller, x, 1, &axis, &a))
+  if (!read_axes(caller, x, 1, &axis, &a) || !has_order(caller, x))
     return NULL;
   if (a.elements == 0)
     return hl_build_error(x->builder, caller, "attempt to get arg%s of an empty sequence",
@@ -219,10 +234,12 @@ static hlo_value *arg(const char *caller, bool is_max, hlo_value *x, int axis, i
 
 hlo_value *hlo_argmax(hlo_value *x, int axis, int keepdims)
 {
-  return arg(__func__, true, x, axis, keepdims);
+  hl_build_call call = hl_build_begin(__func__, 1, &x);
+  return call.builder ? hl_build_end(call, arg(__func__, true, x, axis, keepdims)) : NULL;
 }
 
 hlo_value *hlo_argmin(hlo_value *x, int axis, int keepdims)
 {
-  return arg(__func__, false, x, axis, keepdims);
+  hl_build_call call = hl_build_begin(__func__, 1, &x);
+  return call.builder ? hl_build_end(call, arg(__func__, false, x, axis, keepdims)) : NULL;
 }

@@ -103,9 +103,9 @@ typedef struct hlo_computation hlo_computation; /* one that is finished: a regio
 HLO_API hlo_builder *hlo_builder_new(hlo_context *context, const char *module_name);
 /* Frees it with its values. The module that it built lives on; the context must be there. */
 HLO_API void hlo_builder_free(hlo_builder *builder);
-/* Ends the entry computation with that root (NULL: the last instruction, or the one that a line of
- * hlo_emit called ROOT) and gives the module, as if hlo_parse had read its text. No further call of
- * the builder may follow but hlo_builder_free. */
+/* Ends the entry computation with that root (NULL: the one that a line of hlo_emit called ROOT) and
+ * gives the module, as if hlo_parse had read its text. No further call of the builder may follow but
+ * hlo_builder_free. */
 HLO_API hlo_module *hlo_build(hlo_builder *builder, hlo_value *root);
 
 /* Opens a computation inside the one that is open: a region, a body, a branch. All that is made
@@ -118,13 +118,16 @@ HLO_API hlo_computation *hlo_end(hlo_builder *builder, hlo_value *root);
 HLO_API hlo_computation *hlo_region(hlo_builder *builder, const char *opcode, const char *type);
 
 /* Any instruction, as a line of HLO text: the opcode, its operands, its attributes (docs/ops.md).
- * In the format, %v stands for an hlo_value *, %c for an hlo_computation *, %s for a const char *,
- * %d for an int, %l for an int64_t, %D for two arguments, an int and a const int64_t *, printed as
- * {1,2,3}; %% for a percent sign. The value gets a name of its own unless the line begins with one.
+ * In the format, %v stands for an hlo_value *, %t for the shape of one (also of an outer
+ * computation), %c for an hlo_computation *, %s for a const char *, %d for an int, %l for an int64_t,
+ * %D for two arguments, an int and a const int64_t *, printed as {1,2,3}; %% for a percent sign. The
+ * result's shape is written where it does not follow from the operands (iota, custom-call), and before
+ * an opcode that converts. The value gets a name of its own unless the line begins with one.
  *
  *   hlo_emit(b, "dot(%v, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}", x, w)
  *   hlo_emit(b, "total = reduce(%v, %v), dimensions=%D, to_apply=%c", x, zero, 2, axes, sum)
  *   hlo_emit(b, "f32[2,3] iota(), iota_dimension=%d", 1)
+ *   hlo_emit(b, "%t parameter(0)", state)
  */
 HLO_API hlo_value *hlo_emit(hlo_builder *builder, const char *format, ...);
 
@@ -149,6 +152,11 @@ HLO_API hlo_value *hlo_element(hlo_value *tuple, int index);
  * take the place of the parameter. hlo_build refuses one whose shapes differ: a result cannot be
  * written into an argument of another size. */
 HLO_API void hlo_alias(hlo_builder *builder, int output, hlo_value *parameter);
+
+/* Names the entry, which is main otherwise. */
+HLO_API void hlo_name_entry(hlo_builder *builder, const char *name);
+/* Further attributes of the module, as text, which hlo_build reads: "is_scheduled=true". */
+HLO_API void hlo_header(hlo_builder *builder, const char *attributes);
 
 /* What a value is. type "tuple" and rank 0 for tuples; NULL, 0 and NULL for a NULL value. */
 HLO_API const char *hlo_value_name(const hlo_value *value);

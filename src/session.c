@@ -98,7 +98,7 @@ bool hl_session_parse(hl_session *s)
 bool hl_session_verify(hl_session *s)
 {
   double start = hl_seconds();
-  bool ok = hl_verify(s->module, (hl_verify_options){s->options.dialect_xla}, &s->diag);
+  bool ok = hl_verify(s->module, (hl_verify_options){.dialect_xla = s->options.dialect_xla}, &s->diag);
   tell_time(s, "verify", start);
   if (!ok)
     return fail(s, HL_FAULT_INPUT, NULL);

@@ -60,7 +60,7 @@ static hl_module *load_module(hl_arena *arena, const char *path, hl_diag *diag)
   diag->source = hl_source_new(arena, path, text, bytes);
   free(text);
   hl_module *module = hl_parse(arena, diag->source, diag);
-  return module && hl_verify(module, (hl_verify_options){false}, diag) ? module : NULL;
+  return module && hl_verify(module, (hl_verify_options){0}, diag) ? module : NULL;
 }
 
 /* Appends the leaves of a parameter's shape. */

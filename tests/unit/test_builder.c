@@ -167,39 +167,56 @@ START_TEST(aliases_join_equal_shapes_alone)
   starts_again();
   x = f32("x", 1, SIZES(3));
   small = f32("small", 1, SIZES(1));
-  hlo_add(x, small);
+  y = hlo_add(x, small);
   hlo_alias(b, 0, small);
+  ck_assert_ptr_null(hlo_build(b, y));
   fails_with("result 0, f32[3], cannot be written into 'small', f32[1]");
 }
 END_TEST
 
 /* ---- every module of the examples, line by line ---- */
 
+/* "HloModule name, attributes" */
+static void start_module(char *line)
+{
+  char *name = line + strlen("HloModule "), *end = name + strcspn(name, ",");
+  bool has_attributes = *end == ',';
+  *end = '\0';
+  hlo_builder_free(b);
+  b = hlo_builder_new(context, name);
+  if (has_attributes)
+    hlo_header(b, end + 2);
+}
+
+/* "name {" or "ENTRY name {" */
+static void start_computation(char *line, bool is_entry)
+{
+  char *name = is_entry ? line + strlen("ENTRY ") : line;
+  name[strcspn(name, " ")] = '\0';
+  if (is_entry)
+    hlo_name_entry(b, name);
+  else
+    hlo_begin(b, name);
+}
+
 static void add_line(char *line, bool *is_entry)
 {
   size_t length = strlen(line);
-  if (!strncmp(line, "HloModule", 9) || !length)
-    return;
-  if (!strcmp(line, "}")) {
+  if (!strncmp(line, "HloModule", 9)) {
+    start_module(line);
+  } else if (!strcmp(line, "}")) {
     if (!*is_entry)
       ck_assert_msg(hlo_end(b, NULL) != NULL, "%s", hlo_messages(context));
-  } else if (line[length - 1] == '{' && line[0] != ' ') {
+  } else if (length && line[length - 1] == '{' && line[0] != ' ') {
     *is_entry = !strncmp(line, "ENTRY", 5);
-    line[strcspn(line, " ")] = '\0';
-    if (!*is_entry)
-      hlo_begin(b, line);
-  } else {
+    start_computation(line, *is_entry);
+  } else if (length) {
     ck_assert_msg(hlo_emit(b, "%s", line + 2) != NULL, "%s", hlo_messages(context));
   }
 }
 
-/* From the first computation on: names of the module and of the entry are the builder's own. */
-static const char *body_of(const char *text)
-{
-  return strchr(text, '\n');
-}
-
-static void rebuilds(const char *path)
+/* The text of a module as `hlo-lite fmt` writes it, without the comments of the file. */
+static char *stored_text(const char *path)
 {
   static char text[1 << 20];
   FILE *file = fopen(path, "r");
@@ -208,9 +225,15 @@ static void rebuilds(const char *path)
   fclose(file);
   hlo_module *stored = hlo_parse(context, path, text, size);
   ck_assert_msg(stored != NULL, "%s", hlo_messages(context));
-  char *want = strdup(hlo_module_text(context, stored)), *lines = strdup(want);
+  char *copy = strdup(hlo_module_text(context, stored));
+  hlo_module_free(stored);
+  return copy;
+}
+
+static void rebuilds(const char *path)
+{
+  char *want = stored_text(path), *lines = strdup(want);
   bool is_entry = false;
-  starts_again();
   for (char *line = lines; line;) {
     char *end = strchr(line, '\n');
     if (end)
@@ -220,23 +243,19 @@ static void rebuilds(const char *path)
   }
   hlo_module *made = hlo_build(b, NULL);
   ck_assert_msg(made != NULL, "%s: %s", path, hlo_messages(context));
-  char *entry = strstr(want, "\nENTRY ");
-  const char *got = hlo_module_text(context, made), *got_entry = strstr(got, "\nENTRY ");
-  ck_assert_ptr_nonnull(got_entry);
-  *entry = '\0';
-  ck_assert_int_eq(strncmp(body_of(got), body_of(want), strlen(body_of(want))), 0);
-  ck_assert_str_eq(strchr(got_entry + 7, '{'), strchr(entry + 7, '{'));
+  ck_assert_str_eq(hlo_module_text(context, made), want);
   free(want);
   free(lines);
   hlo_module_free(made);
-  hlo_module_free(stored);
 }
 
 START_TEST(rebuilds_the_examples)
 {
   glob_t found;
   ck_assert_int_eq(glob(HL_SOURCE_DIR "/examples/*.hlo", 0, NULL, &found), 0);
-  ck_assert_uint_ge(found.gl_pathc, 10);
+  ck_assert_int_eq(glob(HL_SOURCE_DIR "/examples/jax/*.hlo", GLOB_APPEND, NULL, &found), 0);
+  ck_assert_int_eq(glob(HL_SOURCE_DIR "/examples/cortex-m/*.hlo", GLOB_APPEND, NULL, &found), 0);
+  ck_assert_uint_ge(found.gl_pathc, 13);
   for (size_t i = 0; i < found.gl_pathc; i++)
     rebuilds(found.gl_pathv[i]);
   globfree(&found);
@@ -535,15 +554,15 @@ START_TEST(errors_name_the_call)
   hlo_matmul(f32("x", 2, SIZES(2, 3)), f32("y", 2, SIZES(2, 3)));
   fails_with("shapes (2,3) and (2,3) do not multiply");
   hlo_scalar(b, "u8", 256);
-  fails_with("a value does not fit the element type");
+  fails_with("hlo_scalar: 256 does not fit u8");
   hlo_parameter(b, "x", "f33", 0, NULL);
   fails_with("there is no element type 'f33'");
   hlo_parameter(b, "x", "f32", 65, NULL);
   fails_with("a rank of 65; the limit is 64");
   hlo_parameter(b, "x", "f32", 2, SIZES(INT64_MAX, 8));
   fails_with("hlo_parameter:1:");
-  hlo_constant(b, "s4", 1, SIZES(1), (const int8_t[]){100});
-  fails_with("a value does not fit the element type");
+  hlo_constant(b, "s4", 1, SIZES(2), (const int8_t[]){1, 100});
+  fails_with("hlo_constant: element 1 does not fit s4");
   hlo_emit(b, "add(%x, %y)");
   fails_with("the format has no conversion '%x'");
   hlo_emit(b, "");
@@ -552,6 +571,133 @@ START_TEST(errors_name_the_call)
   fails_with("hlo_emit");
   hlo_tuple(b, 1, (hlo_value *[]){NULL});
   fails_with("a value is NULL");
+}
+END_TEST
+
+static hlo_value *s32(void)
+{
+  return hlo_parameter(b, "n", "s32", 2, SIZES(2, 3));
+}
+
+/* A function made of others is the one that is named. */
+START_TEST(errors_name_what_the_user_called)
+{
+  hlo_value *x = f32("x", 2, SIZES(2, 3));
+  hlo_linear(x, f32("w", 2, SIZES(4, 2)), NULL);
+  fails_with("hlo_linear: x (2,3) ends with 3 features; weight (4,2) takes 2");
+  hlo_linear(f32("x", 1, SIZES(3)), f32("w", 2, SIZES(4, 3)), f32("bias", 1, SIZES(3)));
+  fails_with("hlo_linear: the bias has shape (3,); wanted (4,)");
+  x = f32("x", 4, SIZES(1, 3, 8, 8));
+  hlo_conv2d(x, f32("w", 4, SIZES(4, 2, 3, 3)), NULL, NULL);
+  fails_with("hlo_conv2d: x (1,3,8,8) has 3 channels; weight (4,2,3,3) takes 2 in 1 group");
+  x = f32("x", 4, SIZES(1, 2, 8, 8));
+  hlo_conv2d(x, f32("w", 4, SIZES(4, 2, 9, 9)), f32("bias", 1, SIZES(4)), NULL);
+  fails_with("hlo_conv2d: the kernel (9,9) does not fit into pictures (8,8) and their padding");
+  const hlo_conv2d_options huge = {.dilation = {INT64_MAX, 1}, .groups = INT64_MAX};
+  x = f32("x", 4, SIZES(1, 2, 8, 8));
+  hlo_conv2d(x, f32("w", 4, SIZES(4, 2, 3, 3)), NULL, &huge);
+  fails_with("hlo_conv2d: x (1,2,8,8) has 2 channels; weight (4,2,3,3) takes 2 in 9223372036854775807 groups");
+  hlo_softmax(f32("x", 2, SIZES(2, 3)), 2);
+  fails_with("hlo_softmax: axis 2 is out of bounds for array of dimension 2");
+  hlo_log_softmax(s32(), 1);
+  fails_with("hlo_log_softmax: 'n' is s32; convert it with hlo_convert");
+  hlo_gelu(s32(), 1);
+  fails_with("hlo_gelu: 'n' is s32; convert it with hlo_convert");
+  hlo_layer_norm(f32("x", 2, SIZES(2, 3)), f32("w", 1, SIZES(2)), NULL, 0);
+  fails_with("hlo_layer_norm: the weight has shape (2,); wanted (3,)");
+  x = f32("x", 2, SIZES(2, 3));
+  hlo_attention(x, f32("k", 2, SIZES(2, 4)), x, NULL);
+  fails_with("hlo_attention: q (2,3) and k (2,4) differ in their last dimension: 3 against 4");
+  x = f32("x", 2, SIZES(2, 3));
+  hlo_attention(x, x, x, f32("mask", 2, SIZES(3, 2)));
+  fails_with("hlo_attention: operands could not be broadcast together with shapes (2,2) (3,2): 2 against 3 in dimension 0");
+  x = f32("x", 2, SIZES(2, 3));
+  hlo_mse(x, f32("y", 2, SIZES(3, 2)));
+  fails_with("hlo_mse: operands could not be broadcast together with shapes (2,3) (3,2): 2 against 3 in dimension 0");
+  x = f32("x", 2, SIZES(2, 3));
+  hlo_where(x, x, x);
+  fails_with("hlo_where: the condition 'x' is f32; compare it first");
+  x = f32("x", 2, SIZES(2, 3));
+  hlo_where(hlo_less(x, x), x, f32("y", 1, SIZES(2)));
+  fails_with("hlo_where: operands could not be broadcast together with shapes (2,3) (2,): 3 against 2 in dimension 1");
+  hlo_var(f32("x", 1, SIZES(3)), 1, (const int[]){3}, 0, 0);
+  fails_with("hlo_var: axis 3 is out of bounds");
+  hlo_max(hlo_parameter(b, "z", "c64", 1, SIZES(2)), 0, NULL, 0);
+  fails_with("hlo_max: 'z' is c64, which has no order");
+  hlo_full(b, "s8", 1, SIZES(3), 1000);
+  fails_with("hlo_full: 1000 does not fit s8");
+  hlo_remainder(hlo_parameter(b, "z", "c64", 1, SIZES(2)), hlo_full(b, "c64", 0, NULL, 1));
+  fails_with("hlo_remainder:1:");
+  hlo_region(b, "plus", "f32");
+  fails_with("hlo_region:1:11: error: unknown opcode 'plus'");
+  hlo_region(b, "add", "float");
+  fails_with("hlo_region: there is no element type 'float'");
+  x = f32("x", 0, NULL);
+  hlo_add(hlo_tuple(b, 1, &x), x);
+  fails_with("hlo_add: 'tuple.0' is no array");
+  hlo_mse(NULL, f32("y", 0, NULL));
+  fails_with("hlo_mse: a value is NULL");
+}
+END_TEST
+
+/* A value that was forgotten is an error, also where no call can know its builder. */
+START_TEST(a_root_is_wanted)
+{
+  f32("x", 0, NULL);
+  ck_assert_ptr_null(hlo_build(b, hlo_exp(NULL)));
+  fails_with("hlo_build: the root is NULL, and no line of 'main' is called ROOT");
+  hlo_emit(b, "ROOT x = f32[] parameter(0)");
+  hlo_module *module = hlo_build(b, NULL);
+  ck_assert_msg(module != NULL, "%s", hlo_messages(context));
+  hlo_module_free(module);
+}
+END_TEST
+
+START_TEST(shapes_that_follow_are_inferred)
+{
+  hlo_value *x = f32("x", 2, SIZES(4, 6)), *i = hlo_parameter(b, "i", "s32", 0, NULL);
+  hlo_value *y = hlo_emit(b, "dynamic-slice(%v, %v, %v), dynamic_slice_sizes={1,6}", x, i, i);
+  ck_assert_msg(y != NULL, "%s", hlo_messages(context));
+  ck_assert_int_eq(hlo_value_dimensions(y)[0], 1);
+  y = hlo_emit(b, "dynamic-update-slice(%v, %v, %v, %v)", x, y, i, i);
+  ck_assert_int_eq(hlo_value_dimensions(y)[0], 4);
+  y = hlo_emit(b, "slice(%v), slice={[0:4:3], [1:2]}", y);
+  ck_assert_int_eq(hlo_value_dimensions(y)[0], 2);
+  hlo_module *module = hlo_build(b, y);
+  ck_assert_msg(module != NULL, "%s", hlo_messages(context));
+  hlo_module_free(module);
+  starts_again();
+  ck_assert_ptr_null(hlo_emit(b, "reshape(%v)", f32("x", 1, SIZES(2))));
+  fails_with("the result shape of 'reshape' does not follow from its operands");
+}
+END_TEST
+
+START_TEST(shapes_of_values_are_written)
+{
+  hlo_value *x = f32("x", 2, SIZES(2, 3)), *pair[] = {x, hlo_scalar(b, "s32", 1)}, *start = hlo_tuple(b, 2, pair);
+  hlo_begin(b, "body");
+  hlo_value *state = hlo_emit(b, "%t parameter(0)", start);
+  ck_assert_msg(state != NULL, "%s", hlo_messages(context));
+  ck_assert_str_eq(hlo_value_type(hlo_element(state, 1)), "s32");
+  ck_assert_ptr_nonnull(hlo_end(b, state));
+  hlo_emit(b, "%t parameter(1)", NULL);
+  fails_with("hlo_emit: a value is NULL");
+}
+END_TEST
+
+START_TEST(modules_have_names_and_attributes)
+{
+  hlo_name_entry(b, "a b");
+  hlo_header(b, "is_scheduled=true");
+  hlo_module *module = hlo_build(b, f32("x", 0, NULL));
+  ck_assert_msg(module != NULL, "%s", hlo_messages(context));
+  ck_assert_str_eq(hlo_module_text(context, module),
+                   "HloModule test, is_scheduled=true\n\nENTRY a_b {\n  ROOT x = f32[] parameter(0)\n}\n");
+  hlo_module_free(module);
+  starts_again();
+  hlo_header(b, "entry_computation_layout={(f32[3])->f32[]}");
+  ck_assert_ptr_null(hlo_build(b, f32("x", 0, NULL)));
+  ck_assert_ptr_nonnull(strstr(hlo_messages(context), "entry_computation_layout says f32[3]; parameter 0 is f32[]"));
 }
 END_TEST
 
@@ -567,7 +713,7 @@ START_TEST(computations_keep_their_values)
   fails_with("'inner' is still open");
   hlo_begin(b, "inner");
   hlo_end(b, NULL);
-  fails_with("computation 'inner' has no instruction");
+  fails_with("hlo_end: the root is NULL, and no line of 'inner' is called ROOT");
   hlo_end(b, f32("x", 0, NULL));
   fails_with("no computation was begun; hlo_build ends the entry");
   hlo_builder *other = hlo_builder_new(context, "other");
@@ -657,6 +803,11 @@ int main(void)
   tcase_add_test(t, layers);
   tcase_add_test(t, attention);
   tcase_add_test(t, errors_name_the_call);
+  tcase_add_test(t, errors_name_what_the_user_called);
+  tcase_add_test(t, a_root_is_wanted);
+  tcase_add_test(t, shapes_that_follow_are_inferred);
+  tcase_add_test(t, shapes_of_values_are_written);
+  tcase_add_test(t, modules_have_names_and_attributes);
   tcase_add_test(t, computations_keep_their_values);
   tcase_add_test(t, a_failed_builder_stays_silent);
   tcase_add_test(t, odd_names_are_made_legal);

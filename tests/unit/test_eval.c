@@ -36,7 +36,7 @@ static const hl_module *load(const char *text)
 {
   diag.source = hl_source_new(arena, "t.hlo", text, strlen(text));
   hl_module *module = hl_parse(arena, diag.source, &diag);
-  ck_assert_msg(module && hl_verify(module, (hl_verify_options){false}, &diag), "%s\n%s", text,
+  ck_assert_msg(module && hl_verify(module, (hl_verify_options){0}, &diag), "%s\n%s", text,
                 messages());
   return module;
 }

@@ -39,7 +39,7 @@ static const char *evaluate(const char *text)
   int count;
   diag.source = hl_source_new(arena, "t.hlo", text, strlen(text));
   hl_module *module = hl_parse(arena, diag.source, &diag);
-  ck_assert_msg(module && hl_verify(module, (hl_verify_options){false}, &diag), "%s\n%s", text,
+  ck_assert_msg(module && hl_verify(module, (hl_verify_options){0}, &diag), "%s\n%s", text,
                 messages());
   ck_assert_msg(hl_eval_module(arena, module, NULL, &results, &count, &diag), "%s\n%s", text,
                 messages());

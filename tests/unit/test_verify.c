@@ -28,7 +28,7 @@ static bool verify(const char *text, bool dialect_xla)
 {
   diag.source = hl_source_new(arena, "t.hlo", text, strlen(text));
   module = hl_parse(arena, diag.source, &diag);
-  return module && hl_verify(module, (hl_verify_options){dialect_xla}, &diag);
+  return module && hl_verify(module, (hl_verify_options){.dialect_xla = dialect_xla}, &diag);
 }
 
 static const char *messages(void)
@@ -239,15 +239,15 @@ START_TEST(definitions_stand_before_their_uses)
       false));
   hl_instruction *b = module->entry->first->next, *call = b->next;
   hl_replace_operand(b, 0, call);
-  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert(!hl_verify(module, (hl_verify_options){0}, &diag));
   ck_assert_str_eq(hl_rule_label(diag.last->rule), "name-order");
   hl_replace_operand(b, 0, module->first->parameters[0]);
-  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert(!hl_verify(module, (hl_verify_options){0}, &diag));
   ck_assert_str_eq(hl_rule_label(diag.last->rule), "name-order");
   hl_replace_operand(b, 0, module->entry->first);
   hl_computation *entry = module->entry;
   call->attrs[0].computations.values = &entry;
-  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert(!hl_verify(module, (hl_verify_options){0}, &diag));
   ck_assert_str_eq(hl_rule_label(diag.last->rule), "callee-order");
 }
 END_TEST
@@ -365,7 +365,7 @@ START_TEST(interior_padding_is_not_negative)
                    false));
   hl_attr *attr = &module->entry->root->attrs[0];
   attr->padding.dims = &(hl_padding_dim){1, 1, -1};
-  ck_assert(!hl_verify(module, (hl_verify_options){false}, &diag));
+  ck_assert(!hl_verify(module, (hl_verify_options){0}, &diag));
   ck_assert_str_eq(hl_rule_label(diag.last->rule), "pad-c3");
 }
 END_TEST
