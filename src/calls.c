@@ -1,13 +1,34 @@
 /* calls - finds the functions that a program calls: given ones, those of libraries and of this process, and LAPACK's. */
+#define _GNU_SOURCE /* dl_iterate_phdr */
 #include "calls.h"
 
 #include "ir/custom.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LIBRARIES = 16 };
+
+enum { STATIC_PROGRAM = 1, DYNAMIC_PROGRAM };
+
+/* Of the first object alone, which is the program. */
+static int kind_of_program(struct dl_phdr_info *program, size_t size, void *unused)
+{
+  (void)size;
+  (void)unused;
+  for (int i = 0; i < program->dlpi_phnum; i++)
+    if (program->dlpi_phdr[i].p_type == PT_INTERP)
+      return DYNAMIC_PROGRAM;
+  return STATIC_PROGRAM;
+}
+
+/* A static program can load only libraries for the very C library that it was linked with, and may fall over others. */
+static bool is_static(void)
+{
+  return dl_iterate_phdr(kind_of_program, NULL) == STATIC_PROGRAM;
+}
 
 static bool keep_library(hl_calls *calls, void *library)
 {
@@ -30,6 +51,8 @@ static const char *path_of(hl_arena *arena, const char *list, size_t length)
 
 static bool open_libraries(hl_session *s, const char *list, hl_calls *calls)
 {
+  if (list && *list && is_static())
+    return hl_session_input_fault(s, "cannot load %s: this program is linked statically", list);
   while (list && *list) {
     size_t length = strcspn(list, ",");
     void *library = dlopen(path_of(s->arena, list, length), RTLD_NOW | RTLD_LOCAL);
@@ -45,7 +68,7 @@ static bool open_libraries(hl_session *s, const char *list, hl_calls *calls)
 static void *open_lapack(hl_calls *calls)
 {
   static const char *const names[] = {"liblapack.so.3", "liblapack.so", "libopenblas.so.0"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+  for (size_t i = 0; !is_static() && i < sizeof names / sizeof *names; i++) {
     void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library)
       return keep_library(calls, library) ? library : NULL;
@@ -68,7 +91,7 @@ static void *find_function(hl_session *s, const hl_call_sources *sources, const 
   void *address = given_function(s->arena, sources, call->symbol);
   for (int i = 0; !address && i < calls->library_count; i++)
     address = dlsym(calls->libraries[i], call->symbol);
-  return address ? address : dlsym(RTLD_DEFAULT, call->symbol);
+  return address || is_static() ? address : dlsym(RTLD_DEFAULT, call->symbol);
 }
 
 static bool missing(hl_session *s, const hl_call *call)
@@ -76,7 +99,8 @@ static bool missing(hl_session *s, const hl_call *call)
   if (call->is_fortran) {
     hl_error(&s->diag, call->range, HL_RULE_COMPILE_OP, "the custom call '%s' needs %s of LAPACK, which this system has not", call->target,
              call->symbol);
-    hl_help(&s->diag, "install it: the library is liblapack.so.3, Debian's package liblapack3");
+    hl_help(&s->diag, is_static() ? "this program is linked statically and loads no libraries"
+                                  : "install it: the library is liblapack.so.3, Debian's package liblapack3");
   } else {
     hl_error(&s->diag, call->range, HL_RULE_COMPILE_OP, "the custom call '%s' is unknown: there is no function %s", call->target,
              call->symbol);
