@@ -87,7 +87,7 @@ static int64_t dot4(int64_t x, int64_t y)
 {
   int64_t sum = 0;
   for (int i = 0; i < 32; i += 8)
-    sum += sign_extended(x >> i, 8) * sign_extended(y >> i, 8);
+    sum += (x >> i & 255) * sign_extended(y >> i, 8);
   return sum;
 }
 

@@ -398,7 +398,7 @@ hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats)
   if (!hl_find_product(step->kernel, &p))
     return step;
   hl_step *last = hl_cut_quads(program, step, &p);
-  if (last != step && !hl_find_product(last->kernel, &p))
+  if (!hl_find_product(last->kernel, &p))
     return last;
   packing k = plan(program, last, &p);
   bool packs = pays(&k, repeats);

@@ -1,57 +1,48 @@
-/* emit_dot4.c - sums of four products of bytes.
+/* emit_dot4.c - sums of four products of bytes: those of x are unsigned, those of y signed.
  *
- * VNNI multiplies unsigned by signed bytes: x + 128 is unsigned, and 128 times the sum of y's bytes
- * is taken off again. Pairs: the bytes of even and of odd places as halves of words, which AVX2
- * multiplies and adds by twos. Both are exact.
+ * VNNI has an instruction for it. Pairs: the bytes of even and of odd places as halves of words,
+ * which AVX2 multiplies and adds by twos.
  */
 #include "emit.h"
 
-static LLVMValueRef splat(hl_emitter *e, uint64_t value, int lanes)
-{
-  return hl_llvm_int(hl_llvm_vector(e->l.i32, lanes), value);
-}
-
-static LLVMValueRef multiply_bytes(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
+static LLVMValueRef with_vnni(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
 {
   LLVMValueRef args[3] = {sum, x, y};
   return hl_llvm_intrinsic(&e->l, "llvm.x86.avx512.vpdpbusd.512", NULL, 0, args, 3);
 }
 
-static LLVMValueRef with_vnni(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
+/* Byte `place` of each lane. */
+static LLVMValueRef byte_at(hl_emitter *e, LLVMValueRef x, int place, bool is_signed)
 {
-  enum { LANES = 16 };
   LLVMBuilderRef b = e->l.builder;
-  LLVMValueRef bytes = multiply_bytes(e, splat(e, 0, LANES), splat(e, 0x01010101, LANES), y);
-  LLVMValueRef excess = LLVMBuildShl(b, bytes, splat(e, 7, LANES), "");
-  LLVMValueRef shifted = LLVMBuildXor(b, x, splat(e, 0x80808080, LANES), "");
-  return multiply_bytes(e, LLVMBuildSub(b, sum, excess, ""), shifted, y);
-}
-
-/* Byte `place` of each lane, with its sign. */
-static LLVMValueRef byte_at(hl_emitter *e, LLVMValueRef x, int place)
-{
   LLVMTypeRef type = LLVMTypeOf(x);
-  LLVMValueRef up =
-      LLVMBuildShl(e->l.builder, x, hl_llvm_int(type, (uint64_t)(24 - 8 * place)), "");
-  return LLVMBuildAShr(e->l.builder, up, hl_llvm_int(type, 24), "");
+  LLVMValueRef up = LLVMBuildShl(b, x, hl_llvm_int(type, (uint64_t)(24 - 8 * place)), "");
+  LLVMValueRef top = hl_llvm_int(type, 24);
+  return is_signed ? LLVMBuildAShr(b, up, top, "") : LLVMBuildLShr(b, up, top, "");
 }
 
 static LLVMValueRef one_by_one(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
 {
   LLVMBuilderRef b = e->l.builder;
-  for (int place = 0; place < 4; place++)
-    sum = LLVMBuildAdd(b, sum, LLVMBuildMul(b, byte_at(e, x, place), byte_at(e, y, place), ""), "");
+  for (int place = 0; place < 4; place++) {
+    LLVMValueRef l = byte_at(e, x, place, false), r = byte_at(e, y, place, true);
+    sum = LLVMBuildAdd(b, sum, LLVMBuildMul(b, l, r, ""), "");
+  }
   return sum;
 }
 
-/* The even or the odd bytes of x as s16. */
-static LLVMValueRef halves(hl_emitter *e, LLVMValueRef x, bool is_odd)
+/* The even or the odd bytes of x as words. */
+static LLVMValueRef halves(hl_emitter *e, LLVMValueRef x, bool is_odd, bool is_signed)
 {
+  LLVMBuilderRef b = e->l.builder;
   LLVMTypeRef type = hl_llvm_vector(e->l.i16, 2 * hl_llvm_lanes(x));
-  LLVMValueRef words = LLVMBuildBitCast(e->l.builder, x, type, ""), eight = hl_llvm_int(type, 8);
+  LLVMValueRef words = LLVMBuildBitCast(b, x, type, ""), eight = hl_llvm_int(type, 8);
+  if (!is_signed)
+    return is_odd ? LLVMBuildLShr(b, words, eight, "")
+                  : LLVMBuildAnd(b, words, hl_llvm_int(type, 255), "");
   if (!is_odd)
-    words = LLVMBuildShl(e->l.builder, words, eight, "");
-  return LLVMBuildAShr(e->l.builder, words, eight, "");
+    words = LLVMBuildShl(b, words, eight, "");
+  return LLVMBuildAShr(b, words, eight, "");
 }
 
 static LLVMValueRef by_pairs(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
@@ -59,7 +50,7 @@ static LLVMValueRef by_pairs(hl_emitter *e, LLVMValueRef sum, LLVMValueRef x, LL
   const char *name =
       hl_llvm_lanes(x) == 16 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
   for (int odd = 0; odd < 2; odd++) {
-    LLVMValueRef args[2] = {halves(e, x, odd), halves(e, y, odd)};
+    LLVMValueRef args[2] = {halves(e, x, odd, false), halves(e, y, odd, true)};
     sum = LLVMBuildAdd(e->l.builder, sum, hl_llvm_intrinsic(&e->l, name, NULL, 0, args, 2), "");
   }
   return sum;
