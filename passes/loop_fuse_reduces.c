@@ -9,10 +9,14 @@
 
 enum { LOOK_BACK = 64 };
 
+static bool has_body(const hl_node *node)
+{
+  return node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD;
+}
+
 static bool is_loop(const hl_node *node)
 {
-  return node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD ||
-         node->op == HL_LOOP_IF;
+  return has_body(node) || node->op == HL_LOOP_IF;
 }
 
 static bool same_order(const hl_loop *a, const hl_loop *b)
@@ -44,11 +48,21 @@ typedef struct marking {
   bool is_hit;
 } marking;
 
+static void look_at_loop(marking *m, const hl_loop *loop)
+{
+  for (int i = 0; i < loop->yield_count; i++)
+    m->is_hit |= loop->yields[i]->scratch == m->mark;
+  for (int i = 0; i < loop->var_count; i++)
+    m->is_hit |= loop->limits[i] && loop->limits[i]->scratch == m->mark;
+}
+
 static void look(void *user, hl_node *node)
 {
   marking *m = user;
   for (int i = 0; i < node->operand_count; i++)
     m->is_hit |= node->operands[i]->scratch == m->mark;
+  if (has_body(node))
+    look_at_loop(m, node->loop);
   if (node->op == HL_LOOP_LOAD || node->op == HL_LOOP_STORE)
     for (int i = 0; i < node->access->term_count; i++)
       m->is_hit |= node->access->terms[i].index->scratch == m->mark;
@@ -58,11 +72,8 @@ static bool depends(hl_node *node, hl_node *mark)
 {
   marking m = {mark, false};
   look(&m, node);
-  if (node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOR || node->op == HL_LOOP_FOLD) {
+  if (has_body(node))
     hl_block_walk(&node->loop->body, look, &m);
-    for (int i = 0; i < node->loop->yield_count; i++)
-      m.is_hit |= node->loop->yields[i]->scratch == mark;
-  }
   return m.is_hit;
 }
 
@@ -182,7 +193,7 @@ static void fuse_block(hl_kernel *kernel, hl_block *block)
 {
   for (hl_node *node = block->first, *next; node; node = next) {
     next = node->next;
-    if (node->op != HL_LOOP_FOR && node->op != HL_LOOP_REDUCE && node->op != HL_LOOP_FOLD)
+    if (!has_body(node))
       continue;
     fuse_block(kernel, &node->loop->body);
     hl_node *earlier = node->op == HL_LOOP_REDUCE ? partner_of(node) : NULL;
