@@ -179,8 +179,8 @@ static LLVMValueRef fma_finite(hl_emitter *e, const LLVMValueRef *args)
   return choose(e, is_zero, LLVMConstNull(e->l.f64), round_wide(e, sign, safe, unit));
 }
 
-/* Where a factor is 0 or something is not finite, product and sum are as exact as they get; a
- * product + 0 is the product. */
+/* Where a factor is 0 or not finite, product and sum are as exact as they get. Else a product + 0 is the product, and what
+ * is not finite hides it: the product that rounds to infinity must not meet the other infinity. */
 static LLVMValueRef fma_f64(hl_emitter *e, const LLVMValueRef *args)
 {
   LLVMBuilderRef b = e->l.builder;
@@ -199,9 +199,9 @@ static LLVMValueRef fma_f64(hl_emitter *e, const LLVMValueRef *args)
   LLVMValueRef exact = fma_finite(e, args);
   hl_llvm_if_else(&e->l, &branch);
   LLVMValueRef product = LLVMBuildFMul(b, args[0], args[1], "");
-  LLVMValueRef adds_zero =
-      LLVMBuildAnd(b, factors, LLVMBuildFCmp(b, LLVMRealOEQ, args[2], zero, ""), "");
-  LLVMValueRef special = choose(e, adds_zero, product, LLVMBuildFAdd(b, product, args[2], ""));
+  LLVMValueRef adds_zero = LLVMBuildFCmp(b, LLVMRealOEQ, args[2], zero, "");
+  LLVMValueRef hidden = choose(e, adds_zero, product, LLVMBuildFAdd(b, args[2], args[2], ""));
+  LLVMValueRef special = choose(e, factors, hidden, LLVMBuildFAdd(b, product, args[2], ""));
   LLVMBasicBlockRef from = hl_llvm_here(&e->l);
   hl_llvm_if_end(&e->l, &branch);
   return hl_llvm_phi2(&e->l, exact, branch.then_end, special, from);
