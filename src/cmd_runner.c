@@ -6,6 +6,7 @@
 #include "npz.h"
 
 #include "runtime/hlo_runtime.h"
+#include "runtime/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,21 +114,60 @@ static void open_profile(hl_runner *r)
 
 /* ---- calls ---- */
 
+static size_t workspace_bytes(const hl_session *s)
+{
+  bool has_hook = s->options.code.profile;
+  return (size_t)(has_hook ? hl_profile_offset(s->program) + (int64_t)sizeof(hl_profile_hook)
+                           : s->program->workspace_bytes);
+}
+
+static void *place(hl_runner *r, size_t bytes, size_t align)
+{
+  hl_guarded *g = &r->guarded[r->guarded_count];
+  *g = hl_guarded_new(bytes, align, r->options->guard_pages == HL_GUARD_BEFORE);
+  r->guarded_count += g->data != NULL;
+  return g->data;
+}
+
+static size_t element_align(const hlo_exe_array *array)
+{
+  const hl_value_type *type = hl_value_type_find(array->type);
+  return type->item_bytes > 8 ? 8 : (size_t)type->item_bytes; /* of complex numbers: of one half */
+}
+
+static bool allocate_guarded(hl_runner *r)
+{
+  bool ok = true;
+  int count = r->param_count + r->result_count + 1;
+  r->guarded = HL_ARRAY(r->session->arena, count, hl_guarded);
+  r->argument_copies = HL_ARRAY(r->session->arena, r->param_count + 1, void *);
+  for (int i = 0; ok && i < r->param_count; i++) {
+    void *data = r->argument_copies[i] = place(r, r->params[i].bytes, element_align(&r->params[i]));
+    ok = data != NULL;
+    if (ok && r->params[i].bytes)
+      memcpy(data, r->arguments.data[i], r->params[i].bytes);
+  }
+  for (int i = 0; ok && i < r->result_count; i++) {
+    r->result_data[i] = place(r, r->results[i].bytes, element_align(&r->results[i]));
+    ok = r->result_data[i] != NULL;
+  }
+  r->workspace = ok ? place(r, workspace_bytes(r->session), 64) : NULL;
+  return r->workspace || hl_session_input_fault(r->session, "out of memory");
+}
+
 static bool allocate(hl_runner *r)
 {
   hl_io_error e;
-  const hl_session *s = r->session;
   r->result_data = calloc((size_t)r->result_count + 1, sizeof *r->result_data);
   bool ok = r->result_data || hl_io_fail(&e, "out of memory");
+  if (ok && r->options->guard_pages)
+    return allocate_guarded(r);
   for (int i = 0; ok && i < r->result_count; i++) {
     r->result_data[i] = hl_io_alloc(r->results[i].bytes, &e);
     ok = r->result_data[i] != NULL;
   }
-  int64_t bytes = s->options.code.profile
-                      ? hl_profile_offset(s->program) + (int64_t)sizeof(hl_profile_hook)
-                      : s->program->workspace_bytes;
   if (ok)
-    r->workspace = hl_io_alloc((size_t)bytes, &e);
+    r->workspace = hl_io_alloc(workspace_bytes(r->session), &e);
   return (ok && r->workspace) || hl_session_input_fault(r->session, "%s", e.text);
 }
 
@@ -160,10 +200,27 @@ bool hl_runner_link(hl_runner *r)
 
 bool hl_runner_call(hl_runner *r)
 {
-  int status = hl_jit_module_entry(r->code)(r->arguments.data, r->result_data, r->workspace);
+  int status = hl_jit_module_entry(r->code)(r->guarded ? r->argument_copies : r->arguments.data, r->result_data,
+                                               r->workspace);
   if (status == 2)
     return hl_session_input_fault(r->session, "a custom call failed");
-  return status == 0 || hl_runner_internal_fault(r, "the function refused its workspace");
+  if (status != 0)
+    return hl_runner_internal_fault(r, "the function refused its workspace");
+  for (int i = 0; i < r->guarded_count; i++)
+    if (!hl_guarded_is_whole(&r->guarded[i]))
+      return hl_runner_internal_fault(r, "the function wrote beside its arrays");
+  return true;
+}
+
+static void free_arrays(hl_runner *r)
+{
+  for (int i = 0; i < r->guarded_count; i++)
+    hl_guarded_free(&r->guarded[i]);
+  for (int i = 0; !r->guarded && r->result_data && i < r->result_count; i++)
+    free(r->result_data[i]);
+  if (!r->guarded)
+    free(r->workspace);
+  free(r->result_data);
 }
 
 void hl_runner_free(hl_runner *r)
@@ -172,12 +229,10 @@ void hl_runner_free(hl_runner *r)
   hl_jit_free(r->jit);
   hl_calls_close(&r->calls);
   hl_arguments_free(&r->arguments);
-  for (int i = 0; r->result_data && i < r->result_count; i++)
-    free(r->result_data[i]);
-  free(r->result_data);
-  free(r->workspace);
+  free_arrays(r);
   r->result_data = NULL;
   r->workspace = NULL;
+  r->guarded_count = 0;
   r->jit = NULL;
   r->code = NULL;
 }

@@ -412,6 +412,17 @@ static bool set_rtol(hl_options *o, const char *value)
   return read_tolerance(value, &o->rtol);
 }
 
+static bool set_guard_pages(hl_options *o, const char *value)
+{
+  if (!strcmp(value, "after"))
+    o->guard_pages = HL_GUARD_AFTER;
+  else if (!strcmp(value, "before"))
+    o->guard_pages = HL_GUARD_BEFORE;
+  else
+    return false;
+  return true;
+}
+
 static bool set_profile(hl_options *o, const char *value)
 {
   (void)value;
@@ -524,6 +535,8 @@ static const option options_table[] = {
      "say on standard error what each kernel took and moved, and which instructions it computes"},
     {"--check", NULL, RUN, set_check,
      "compare the results with the reference evaluator, bit by bit"},
+    {"--guard-pages", "WHERE", RUN, set_guard_pages,
+     "put every array right before a page that cannot be touched (after), or right behind one (before), no better aligned than the ABI asks"},
     {"--repeat", "N", CALL, set_repeat, "call so often and print the times; bench: take so many samples"},
     {"--custom-calls", "A.so,B.so", CALL, set_call_libraries,
      "shared libraries with the functions of custom calls: hlo_custom_TARGET"},

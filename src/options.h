@@ -38,6 +38,8 @@ typedef enum hl_emit {
   HL_EMIT_COUNT
 } hl_emit;
 
+typedef enum hl_guard_pages { HL_GUARD_NONE, HL_GUARD_AFTER, HL_GUARD_BEFORE } hl_guard_pages;
+
 typedef enum hl_fill {
   HL_FILL_NONE,
   HL_FILL_ZEROS,
@@ -96,6 +98,7 @@ typedef struct hl_options {
   double ulp, atol, rtol;
   bool profile;
   bool check;
+  hl_guard_pages guard_pages;
   int64_t repeat;    /* 0: bench chooses */
   bool per_kernel;   /* bench */
   const char *call_libraries; /* --custom-calls */

@@ -5,6 +5,7 @@
 
 #include "calls.h"
 #include "command.h"
+#include "guarded.h"
 
 #include "codegen/clock.h"
 #include "codegen/jit.h"
@@ -28,6 +29,9 @@ typedef struct hl_runner {
   hl_arguments arguments;
   void **result_data;
   void *workspace;
+  hl_guarded *guarded; /* --guard-pages: copies of the arguments, results, workspace; guarded_count of them */
+  int guarded_count;
+  void **argument_copies;
   hl_calls calls;
   hl_jit *jit;
   hl_jit_module *code;

@@ -108,8 +108,9 @@ static LLVMValueRef load_chunk(hl_emitter *e, const hl_param *param, LLVMValueRe
   LLVMTypeRef type = hl_llvm_memory_type(&e->l, param->type, n);
   LLVMTypeRef element = hl_llvm_memory_type(&e->l, param->type, 1);
   LLVMValueRef chunk = LLVMGetPoison(type);
-  for (int64_t k = 0; k < step; k++) {
-    int64_t start = k == step - 1 ? (step - 1) * (n - 1) : k * n;
+  int64_t last_start = (step - 1) * (n - 1), start = 0; /* nothing behind the last lane is ours to read */
+  for (int64_t k = 0; start < last_start; k++) {
+    start = k * n < last_start ? k * n : last_start;
     LLVMValueRef at = hl_llvm_gep(&e->l, element, pointer, hl_llvm_i64(&e->l, start));
     LLVMValueRef load = LLVMBuildLoad2(e->l.builder, type, at, "");
     LLVMSetAlignment(load, element_align(param));
