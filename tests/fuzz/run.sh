@@ -9,11 +9,11 @@ mkdir -p "$folder/found"
 folder=$(cd "$folder" && pwd)
 cmake -S "$source" -B "$folder/build" -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_BUILD_TYPE=Debug \
   '-DCMAKE_C_FLAGS_DEBUG=-O1 -g1' -DHL_SANITIZE=ON -DHL_FUZZ=ON -DBUILD_TESTING=OFF >"$folder/build.log"
-cmake --build "$folder/build" -j "$(nproc)" --target fuzz_text fuzz_loops fuzz_arrays fuzz_builder >>"$folder/build.log"
+cmake --build "$folder/build" -j "$(nproc)" --target fuzz_text fuzz_loops fuzz_arrays fuzz_builder fuzz_modules >>"$folder/build.log"
 
 # Text tests hold many modules each, parted by "// -----".
 if [ ! -d "$folder/text" ]; then
-  mkdir -p "$folder/text" "$folder/loops" "$folder/arrays" "$folder/builder"
+  mkdir -p "$folder/text" "$folder/loops" "$folder/arrays" "$folder/builder" "$folder/modules"
   find "$source/tests" "$source/examples" -name '*.hlo' -size -40k | while read -r file; do
     name=$(echo "${file#"$source"/}" | tr '/' '_')
     awk -v stem="$folder/text/$name" '/^\/\/ -----/ { n++; next } { print > (stem "." n + 0) }' "$file"
@@ -21,7 +21,7 @@ if [ ! -d "$folder/text" ]; then
   cp "$source"/tests/loops/*.loops "$folder/loops"
 fi
 status=0
-for name in text loops arrays builder; do
+for name in text loops arrays builder modules; do
   "$folder/build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$folder/found/$name-" "$folder/$name" >"$folder/$name.log" 2>&1 || status=1
   sed -n 's/^stat::number_of_executed_units: */'"$name"' executions: /p; s/^SUMMARY: */'"$name"': /p' "$folder/$name.log"
