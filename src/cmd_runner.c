@@ -180,9 +180,9 @@ static bool link_code(hl_runner *r)
     return false;
   double start = hl_seconds();
   r->jit = hl_jit_new(s->arena, s->program->max_workers > 1 ? hlo_parallel_for : NULL, &error);
-  if (r->jit)
+  if (r->jit && (!s->options.line_tables || hl_jit_enable_debugging(r->jit, s->arena, &error)))
     r->code = hl_jit_load(r->jit, s->arena, code.data, code.size, s->symbol, r->calls.symbols,
-                               r->calls.symbol_count, &error);
+                          r->calls.symbol_count, &error);
   free(code.data);
   if (s->options.timing)
     s->options.timing(s->options.user, "link", hl_seconds() - start);

@@ -481,6 +481,7 @@ static const option options_table[] = {
      "changes"},
     {"-g", NULL, COMPILE, set_line_tables,
      "line tables: gdb, perf and addr2line show the lines of the HLO"},
+    {"-g", NULL, RUN, set_line_tables, "line tables: gdb stops at lines of the HLO, and shows them"},
     {"--target", "TRIPLE", CODE, set_target, "the machine to compile for (default: this one)"},
     {"--cpu", "CPU", CODE, set_cpu,
      "its processor; native is this one (default: compile a portable baseline, run native)"},

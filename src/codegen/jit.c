@@ -14,6 +14,7 @@
 #include <string.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
+#include <llvm-c/LLJITUtils.h>
 #include <llvm-c/Orc.h>
 
 struct hl_jit {
@@ -72,6 +73,11 @@ hl_jit *hl_jit_new(hl_arena *arena, hl_parallel_for *hook, const char **error)
   LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit->lljit), drop_error,
                                           NULL);
   return jit;
+}
+
+bool hl_jit_enable_debugging(hl_jit *jit, hl_arena *arena, const char **error)
+{
+  return succeeded(arena, LLVMOrcLLJITEnableDebugSupport(jit->lljit), error);
 }
 
 void hl_jit_free(hl_jit *jit)

@@ -22,6 +22,9 @@ typedef void hl_parallel_for(void (*body)(void *context, int64_t begin, int64_t 
 /* A linker for this process. `hook` is what the objects' hlo_parallel_for is; NULL: loops run on
  * the calling thread. NULL with *error (text in the arena) when LLVM refuses. */
 hl_jit *hl_jit_new(hl_arena *arena, hl_parallel_for *hook, const char **error);
+/* From here on debuggers are told of what is linked: gdb then knows the lines of objects that have them. False
+ * with *error. */
+bool hl_jit_enable_debugging(hl_jit *jit, hl_arena *arena, const char **error);
 /* Frees the linker and the modules that are still there; NULL is allowed. */
 void hl_jit_free(hl_jit *jit);
 
