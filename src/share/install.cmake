@@ -61,14 +61,21 @@ install(FILES src/share/completions/hlo-lite.fish DESTINATION ${CMAKE_INSTALL_DA
 foreach(folder site-functions vendor-completions)
   install(FILES src/share/completions/_hlo-lite DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder} COMPONENT command)
 endforeach()
-install(FILES src/share/vim/syntax/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/syntax COMPONENT command)
-install(FILES src/share/vim/ftdetect/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/ftdetect COMPONENT command)
+foreach(folder syntax ftdetect ftplugin indent)
+  install(FILES src/share/vim/${folder}/hlo.vim DESTINATION ${CMAKE_INSTALL_DATADIR}/vim/vimfiles/${folder} COMPONENT command)
+endforeach()
+# An extension for Visual Studio Code; in it the TextMate grammar for other editors.
+install(DIRECTORY src/share/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/hlo-lite COMPONENT command)
 
-# Manual pages, from what the command says of itself.
+# Manual pages, from what the command says of itself, and the header of the library.
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man/hlo-lite.1
   COMMAND sh ${PROJECT_SOURCE_DIR}/src/share/man/pages.sh $<TARGET_FILE:hlo-lite> ${PROJECT_BINARY_DIR}/man ${PROJECT_VERSION}
   DEPENDS hlo-lite ${PROJECT_SOURCE_DIR}/src/share/man/pages.sh VERBATIM)
-add_custom_target(man ALL DEPENDS ${PROJECT_BINARY_DIR}/man/hlo-lite.1)
+add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man3/hlo_lite.3
+  COMMAND sh ${PROJECT_SOURCE_DIR}/src/share/man/library.sh ${PROJECT_SOURCE_DIR}/src/hlo_lite.h ${PROJECT_BINARY_DIR}/man3 ${PROJECT_VERSION}
+  DEPENDS ${PROJECT_SOURCE_DIR}/src/hlo_lite.h ${PROJECT_SOURCE_DIR}/src/share/man/library.sh VERBATIM)
+add_custom_target(man ALL DEPENDS ${PROJECT_BINARY_DIR}/man/hlo-lite.1 ${PROJECT_BINARY_DIR}/man3/hlo_lite.3)
+install(FILES ${PROJECT_BINARY_DIR}/man3/hlo_lite.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT dev)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 
 include(${CMAKE_CURRENT_LIST_DIR}/packages.cmake)
