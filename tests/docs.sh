@@ -1,6 +1,8 @@
 #!/bin/sh
 # docs.sh - what the documents name is there: files in links, and files in backquotes, from the top of the tree, below tests/ or
-# below the document's folder; names in capitals stand for many. And each row of the long table of docs/numerics.md names a test.
+# below the document's folder; names in capitals stand for many. Examples stand in fenced blocks that docs_page.sh runs, which are
+# `console` or name a file; settings of editors apart, and the page that the command writes (options_page.sh, sessions/help.txt). Every
+# page stands in the index of README.md. And each row of the long table of docs/numerics.md names a test.
 set -eu
 cd "$(dirname "$0")/.."
 count=0
@@ -22,6 +24,25 @@ for page in README.md docs/*.md tests/README.md; do
     echo "$page names $name, which does not exist"
     failed=$((failed + 1))
   done
+done
+
+for page in README.md docs/*.md; do
+  case $page in docs/options.md | docs/design.md) continue ;; esac
+  awk -v page="$page" '
+    /^```/ && !inside {
+      inside = 1
+      kind = substr($1, 4)
+      if (kind != "" && kind != "console" && kind !~ /^(vim|lua|lisp)$/ && NF != 2) { bad = 1; print page ":" NR ": a block that nothing runs" }
+      if (kind == "sh" && system("test -f " $2)) { bad = 1; print page ":" NR ": no test " $2 }
+      next
+    }
+    /^```/ { inside = 0; next }
+    (!inside && /^    (\$ |hlo-lite |sh |cc |HloModule |ENTRY )/) || (inside && kind == "" && /^(\$ |hlo-lite |HloModule |ENTRY )/) {
+      bad = 1
+      print page ":" NR ": an example that nothing runs"
+    }
+    END { exit bad }' "$page" || failed=$((failed + 1))
+  [ "$page" = README.md ] || grep -q "($page)" README.md || { echo "README.md does not list $page"; failed=$((failed + 1)); }
 done
 
 unpinned=$(awk -F'|' '/^\| rule \| choice/ { inside = 1 } !/^\|/ { inside = 0 } inside && $2 !~ /---/ && $2 !~ /rule/ && $5 !~ /`.*`/' docs/numerics.md)

@@ -3,6 +3,7 @@
 # and the C library as a build installs them (BUILD/docs/prefix). Of its fenced blocks
 #   console       each line `$ COMMAND` must print what stands below it; `...` stands for any lines, a last line [N] for a status
 #   KIND FILE     is written as FILE, unless there is such a file below the top of the tree, of which it must be a part
+#   sh FILE       is for a reader's machine; FILE is the test that does the same
 # --update writes outputs that differ into the page: review the diff.
 set -eu
 update=
@@ -35,7 +36,7 @@ awk -v steps="$work/steps/" '
   /^```/ {
     inside = 1
     kind = substr($1, 4)
-    if (kind != "console" && NF > 1) { start(); print $2 >(name ".name"); printf "" >(name ".text") }
+    if (kind != "console" && NF > 1) { start(); print $2 >(name ".name"); print kind >(name ".kind"); printf "" >(name ".text") }
     else if (kind != "console") kind = ""
     more = 0
     next
@@ -91,9 +92,9 @@ while read -r step; do
     name=$(cat "$base.name")
     if [ ! -f "$top/$name" ]; then
       cp "$step" "$name"
-    elif [ "${name##*.}" != sh ] && ! is_part "$step" "$top/$name"; then
+    elif [ "$(cat "$base.kind")" != sh ] && ! is_part "$step" "$top/$name"; then
       failed=$((failed + 1))
-      echo "$page: these lines are not in $name"
+      echo "$(basename "$page"): these lines are not in $name"
     fi
     continue
   fi
