@@ -28,8 +28,12 @@ static void note_entries(hl_parser *p, const hl_value *list, hl_attr *out)
 
 static bool read_ints(hl_parser *p, const hl_value *list, hl_ints *out)
 {
-  if (list->kind != HL_V_LIST)
-    return hl_value_error(p, list, "a list of integers in braces");
+  if (list->kind != HL_V_LIST) {
+    hl_value_error(p, list, "a list of integers in braces");
+    if (list->kind == HL_V_INT)
+      hl_help(p->diag, "write {%s}", hl_range_text(p, list->range));
+    return false;
+  }
   int64_t *values = HL_ARRAY(p->arena, list->count, int64_t);
   int i = 0;
   for (const hl_value *v = list->first; v; v = v->next, i++)

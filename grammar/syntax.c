@@ -241,6 +241,53 @@ static bool report_attribute(const mistake *m)
   return false;
 }
 
+/* What a type is called in C, NumPy and MLIR -> here; NULL: nothing like it. */
+static const char *type_meant(const char *name)
+{
+  static const char *const known[][2] = {
+      {"float", "f32"},   {"double", "f64"},  {"half", "f16"},    {"float16", "f16"},
+      {"float32", "f32"}, {"float64", "f64"}, {"bfloat16", "bf16"}, {"bool", "pred"},
+      {"i1", "pred"},     {"char", "s8"},     {"int", "s32"},     {"long", "s64"},
+      {"int8", "s8"},     {"int16", "s16"},   {"int32", "s32"},   {"int64", "s64"},
+      {"i8", "s8"},       {"i16", "s16"},     {"i32", "s32"},     {"i64", "s64"},
+      {"uint8", "u8"},    {"uint16", "u16"},  {"uint32", "u32"},  {"uint64", "u64"},
+      {"ui8", "u8"},      {"complex64", "c64"}, {"complex128", "c128"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!strcmp(known[i][0], name))
+      return known[i][1];
+  hl_best best = hl_best_start(name);
+  for (int type = 0; type < HL_TYPE_COUNT; type++)
+    hl_best_try(&best, hl_type_name((hl_element_type)type));
+  return best.name;
+}
+
+/* `x = float32[2]`: what stands there was taken for an opcode, which its operands should follow. */
+static bool report_type(const mistake *m)
+{
+  hl_parser *p = m->p;
+  if (!found(m, "'['") || m->count != 1 || !expects(m, "'('"))
+    return false;
+  const char *name = hl_range_text(p, p->token_before);
+  hl_error(p->diag, p->token_before, HL_RULE_SYNTAX, "'%s' is no type", name);
+  hl_suggest(p, type_meant(name));
+  return true;
+}
+
+/* `dimensions=[1]`: in brackets stand the devices of a sharding alone, which go on with '<='. */
+static bool report_list(const mistake *m)
+{
+  hl_parser *p = m->p;
+  if (m->count != 1 || !expects(m, "<=") || p->text[p->token_before.end - 1] != ']')
+    return false;
+  uint32_t end = p->token_before.end, begin = end - 1;
+  while (begin > 0 && p->text[begin] != '[')
+    begin--;
+  hl_error(p->diag, (hl_range){begin, end}, HL_RULE_SYNTAX, "a list stands in braces");
+  hl_help(p->diag, "write {%s}", hl_range_text(p, (hl_range){begin + 1, end - 1}));
+  return true;
+}
+
 static bool report_special(const mistake *m)
 {
   hl_parser *p = m->p;
@@ -258,7 +305,7 @@ static bool report_special(const mistake *m)
              hl_range_text(p, p->token_before));
     return true;
   }
-  return report_beginning(m) || report_instruction_name(m) || report_reserved(m) ||
+  return report_type(m) || report_list(m) || report_beginning(m) || report_instruction_name(m) || report_reserved(m) ||
          report_attribute(m);
 }
 
