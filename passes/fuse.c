@@ -24,6 +24,8 @@ enum {
   MAX_UNITS = 4,        /* kernels that may each compute an instruction again */
   PATH_BUDGET = 400,    /* instructions looked at to prove that two kernels may become one */
   SMALL_ELEMENTS = 32768,
+  FEW = 4,              /* values that a reduction may have to be computed again like plain operations */
+  MAX_REPEATS = 4,      /* from which on a dear value is stored, not computed again */
   LARGE_ELEMENTS = 1 << 24, /* larger arrays are worth fusing at -O0, too: memory may not hold them */
   MAX_UPDATED_USERS = 16 /* looked at before an array is updated in place */
 };
@@ -41,6 +43,7 @@ typedef struct info {
   int units[MAX_UNITS], unit_count;      /* where it is evaluated */
   int context;                           /* the reduce whose loop evaluates it: its position + 1; 0: the root's; or below */
   int depth, cost, leaves;
+  int64_t pulls;                         /* how often an element is asked for, all in all: of the user that asks most */
   int8_t *map;                           /* per dimension; only meaningful with one unit */
 } info;
 
@@ -62,18 +65,35 @@ static info *info_of(fuser *f, const hl_instruction *ins)
   return &f->infos[ins->scratch];
 }
 
+/* Values that a reduction has for a result. */
+static int64_t values_of(const hl_instruction *reduce)
+{
+  int64_t results = hl_elements(reduce->shape);
+  return results ? hl_elements(reduce->operands[0]->shape) / results : 0;
+}
+
+/* A reduction of a few values, all in all no more work than two functions. */
+static bool is_short(fuser *f, const hl_instruction *ins)
+{
+  if (ins->opcode != HL_OP_REDUCE || ins->operand_count != 2)
+    return false;
+  int64_t count = values_of(ins);
+  return count > 1 && count <= FEW && count * (info_of(f, ins->operands[0])->cost + 1) <= 2 * HL_MATH_COST;
+}
+
 /* What one element costs when everything below is computed on the way, up to loads: an estimate from above. */
 static void estimate(fuser *f, info *x)
 {
   hl_instruction *ins = x->ins;
-  if (hl_is_given(ins) || hl_is_heavy(ins) || hl_is_control(ins) || hl_is_whole(ins)) {
+  int64_t times = is_short(f, ins) ? values_of(ins) : 1;
+  if (hl_is_given(ins) || (hl_is_heavy(ins) && times == 1) || hl_is_control(ins) || hl_is_whole(ins)) {
     x->leaves = 1;
     return;
   }
-  int64_t cost = hl_own_cost(ins), leaves = 0;
+  int64_t cost = hl_is_heavy(ins) ? times : hl_own_cost(ins), leaves = 0;
   for (int i = 0; i < ins->operand_count; i++) {
-    cost += info_of(f, ins->operands[i])->cost;
-    leaves += info_of(f, ins->operands[i])->leaves;
+    cost += times * info_of(f, ins->operands[i])->cost;
+    leaves += times * info_of(f, ins->operands[i])->leaves;
   }
   x->cost = cost > 10000 ? 10000 : (int)cost;
   x->leaves = leaves > 10000 ? 10000 : (int)leaves;
@@ -164,6 +184,14 @@ static void join_context(info *x, int context)
     x->context = SEVERAL;
 }
 
+/* How often a user asks for elements of its operand. */
+static int64_t pulls_through(const info *user, int operand)
+{
+  bool is_reduced = user->ins->opcode == HL_OP_REDUCE && operand < user->ins->operand_count / 2;
+  int64_t times = is_reduced ? values_of(user->ins) : 1, pulls;
+  return hl_mul_i64(user->pulls, times, &pulls) ? pulls : INT64_MAX;
+}
+
 /* Collects units, maps, depth and contexts from one user; false when there are too many units. */
 static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
 {
@@ -186,6 +214,7 @@ static bool join_user(fuser *f, info *x, hl_instruction *user_ins)
       x->map = map;
     int depth = user->is_stored ? 1 : user->depth + 1;
     x->depth = depth > x->depth ? depth : x->depth;
+    x->pulls = pulls_through(user, i) > x->pulls ? pulls_through(user, i) : x->pulls;
     x->in_reduce |= user->in_reduce ||
                     (user_ins->opcode == HL_OP_REDUCE && i < user_ins->operand_count / 2);
     x->in_dot |= user->in_dot || hl_is_contraction(user_ins);
@@ -326,8 +355,10 @@ static hl_stored_for heavy_reason(fuser *f, const info *x)
   int loops = leading_loops(f, x);
   if (x->in_dot)
     return HL_STORED_IN_PRODUCT;
+  if (loops < 0 && hl_is_contraction(x->ins))
+    return HL_STORED_PRODUCT;
   if (loops < 0)
-    return hl_is_contraction(x->ins) ? HL_STORED_PRODUCT : HL_STORED_ORDER;
+    return is_short(f, x->ins) && x->pulls / MAX_REPEATS < hl_elements(x->ins->shape) ? HL_FUSED : HL_STORED_ORDER;
   bool is_full = loops == root->rank && !x->in_reduce;
   if (hl_is_contraction(x->ins) || is_full)
     return is_full ? HL_FUSED : HL_STORED_PRODUCT;
@@ -351,7 +382,7 @@ static bool is_repeated(fuser *f, const info *x)
   for (int i = 0; i < x->ins->user_count; i++) {
     const hl_instruction *user = x->ins->users[i];
     if (user->opcode == HL_OP_BROADCAST &&
-        hl_elements(user->shape) >= 4 * hl_elements(x->ins->shape) && leading_loops(f, x) < 0)
+        hl_elements(user->shape) >= MAX_REPEATS * hl_elements(x->ins->shape) && leading_loops(f, x) < 0)
       return true;
   }
   return false;
@@ -495,13 +526,14 @@ static void store(fuser *f, info *x, hl_stored_for reason)
   x->context = 0;
   x->in_reduce = x->in_dot = x->in_whole = false;
   x->map = hl_identity_map(f->arena, domain_of(x));
+  x->pulls = hl_elements(domain_of(x));
 }
 
 static void inline_in_units(fuser *f, const info *x)
 {
   for (int i = 0; i < x->unit_count; i++)
     f->units[x->units[i]].inlined_count++;
-  if (hl_is_heavy(x->ins))
+  if (hl_is_heavy(x->ins) && leading_loops(f, x) >= 0)
     add_reduce(f, &f->units[x->units[0]], (hl_inlined){x->ins, x->map});
 }
 
@@ -527,6 +559,7 @@ static void join_user_unit(fuser *f, info *x)
   x->is_stored = true;
   x->context = 0;
   x->map = hl_identity_map(f->arena, hl_domain_of(x->ins));
+  x->pulls = hl_elements(x->ins->shape);
 }
 
 static bool is_used(fuser *f, const info *x)

@@ -35,6 +35,7 @@ void hl_node_place_result(hl_node *result);
 void hl_reduce_to_fold(hl_kernel *kernel, hl_node *reduce, hl_node *const *inits);
 
 /* Passes over one kernel. */
+void hl_kernel_write_out(hl_kernel *kernel);
 void hl_kernel_fuse_reduces(hl_kernel *kernel);
 void hl_kernel_coalesce(hl_kernel *kernel);
 

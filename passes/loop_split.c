@@ -17,6 +17,7 @@ enum {
   DOT_RESULTS = 1 << 16,
   COL_STEP = 8,           /* rows added at once to a row of accumulators */
   FEW_RESULTS = 16,       /* rows from which on threads share rows instead */
+  MANY_COLUMNS = 1024,    /* from which on threads share columns where nothing is streamed */
   MIN_ELEMENTS = 1 << 16
 };
 
@@ -135,7 +136,7 @@ static bool is_splittable(hl_node *node, const target *t)
     return false;
   bool has_store = false;
   hl_block_walk(&loop->body, find_store, &has_store);
-  int64_t work = (hl_block_work(&loop->body) + 1) * loop->extents[0];
+  int64_t work = (hl_block_work(&loop->body, NULL) + 1) * loop->extents[0];
   int64_t blocks = loop->extents[0] / block_of(loop);
   return !has_store && blocks >= 4 && work >= MIN_ELEMENTS / (t->outputs < 64 ? t->outputs : 64);
 }
@@ -150,8 +151,9 @@ static int64_t stride_in(const hl_access *access, const hl_node *index)
 }
 
 typedef struct column_check {
-  const hl_node *column;
+  const hl_node *column, *row;
   bool fits;
+  bool streams; /* something is read that neither all columns nor all rows share */
 } column_check;
 
 static void check_column(void *user, hl_node *node)
@@ -160,6 +162,7 @@ static void check_column(void *user, hl_node *node)
   if (node->op == HL_LOOP_LOAD) {
     int64_t stride = stride_in(node->access, c->column);
     c->fits &= stride == 0 || stride == 1;
+    c->streams |= stride == 1 && stride_in(node->access, c->row) != 0;
   }
 }
 
@@ -167,12 +170,12 @@ static bool is_columns(const target *t)
 {
   if (t->around_count != 1 || t->outputs < FEW_RESULTS)
     return false;
-  column_check c = {hl_loop_var(t->around[0], 0), true};
+  column_check c = {hl_loop_var(t->around[0], 0), t->reduce->loop->vars[0], true, false};
   hl_block_walk(&t->reduce->loop->body, check_column, &c);
   bool is_col = false;
   for (int i = 0; i < t->reduce->loop->result_count; i++)
     is_col |= t->reduce->loop->combiners[i].order == HL_ORDER_COL;
-  return c.fits && is_col && t->outputs >= 64;
+  return c.fits && is_col && t->outputs >= 64 && (c.streams || t->outputs < MANY_COLUMNS);
 }
 
 static bool is_long_product(const target *t)

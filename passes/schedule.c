@@ -37,13 +37,13 @@ static int64_t node_work(const hl_node *node)
   }
 }
 
-int64_t hl_block_work(const hl_block *block)
+int64_t hl_block_work(const hl_block *block, const void *skip)
 {
   int64_t work = 0;
   for (const hl_node *node = block->first; node; node = node->next) {
-    int64_t here = node_work(node);
+    int64_t here = skip && node->scratch == skip ? 0 : node_work(node);
     if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD) {
-      here = hl_block_work(&node->loop->body) + 1;
+      here = hl_block_work(&node->loop->body, skip) + !skip;
       for (int i = 0; i < node->loop->var_count; i++)
         here = saturated(here, node->loop->extents[i]);
     }
@@ -324,7 +324,7 @@ static void parallelize(hl_kernel *kernel)
     if (node->op != HL_LOOP_FOR || node->loop->extents[0] < 2 || node->loop->is_ordered ||
         shares_scratch(kernel, node))
       continue;
-    int64_t each = hl_block_work(&node->loop->body) + 1;
+    int64_t each = hl_block_work(&node->loop->body, NULL) + 1;
     if (saturated(each, node->loop->extents[0]) < PARALLEL_WORK)
       continue;
     if (node->loop->mode == HL_MODE_VECTOR || is_product(&node->loop->body)) {
@@ -357,7 +357,7 @@ static void stream_node(void *user, hl_node *node)
 /* A kernel touches no more elements of an array than it has operations: a window of a large one may be small. */
 static void stream(hl_step *step, const hl_lower_options *options)
 {
-  int64_t bytes = 0, most = hl_block_work(&step->kernel->body);
+  int64_t bytes = 0, most = hl_block_work(&step->kernel->body, NULL);
   for (int i = 0; i < step->kernel->param_count; i++) {
     const hl_param *param = step->kernel->params[i];
     int64_t touched = param->count < most ? param->count : most;
@@ -388,6 +388,7 @@ static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_low
   hl_kernel_cse(kernel);
   if (options->opt_level < 1)
     return step;
+  hl_kernel_write_out(kernel);
   hl_kernel_fuse_reduces(kernel);
   hl_kernel_cse(kernel);
   hl_kernel_coalesce(kernel);

@@ -5,8 +5,8 @@
 #include "loop_edit.h"
 #include "lower.h"
 
-/* Operations that a block costs, saturated: an estimate. */
-int64_t hl_block_work(const hl_block *block);
+/* Operations that a block costs, saturated: an estimate. `skip`: without the nodes whose scratch it is; NULL: of all, and of the loops. */
+int64_t hl_block_work(const hl_block *block, const void *skip);
 
 /* for i in 0..n -> for b in 0..ceil(n / chunk): for i in 0..min(chunk, n - chunk * b). Returns the outer loop; the inner one keeps mode. */
 hl_node *hl_split_for(hl_kernel *kernel, hl_node *loop, int64_t chunk);
