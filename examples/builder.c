@@ -10,7 +10,6 @@
 #include <hlo_lite.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { BATCH = 2, IN = 4, HIDDEN = 8, OUT = 3 };
 
@@ -59,13 +58,12 @@ int main(void)
   fill(w1, HIDDEN * IN, -0.5f);
   fill(w2, OUT * HIDDEN, 0);
   const void *arguments[] = {x, w1, w2, bias};
-  void *results[] = {y}, *workspace = aligned_alloc(64, (hlo_workspace_bytes(classify) + 64) / 64 * 64);
-  if (hlo_execute(classify, arguments, results, workspace) != 0)
+  void *results[] = {y};
+  if (hlo_call(classify, arguments, results) != 0)
     return 1;
   for (int i = 0; i < BATCH; i++)
     printf("%.4f %.4f %.4f\n", (double)y[i * OUT], (double)y[i * OUT + 1], (double)y[i * OUT + 2]);
 
-  free(workspace);
   hlo_executable_free(classify);
   hlo_module_free(module);
   hlo_context_free(context);

@@ -44,11 +44,7 @@ public:
     if (!executable) throw std::runtime_error(hlo_messages(context.get()));
   }
   void operator()(std::vector<const void *> arguments, std::vector<void *> results) const {
-    std::vector<unsigned char> bytes(hlo_workspace_bytes(executable.get()) + 64);
-    void *workspace = bytes.data();
-    size_t room = bytes.size();
-    std::align(64, room - 64, workspace, room);
-    if (hlo_execute(executable.get(), arguments.data(), results.data(), workspace)) throw std::runtime_error("call failed");
+    if (hlo_call(executable.get(), arguments.data(), results.data())) throw std::runtime_error("call failed");
   }
 
 private:

@@ -311,10 +311,19 @@ static bool load(hlo_executable *e, hl_session *s, const hl_code *code)
   return false;
 }
 
-static bool compile(hlo_context *context, const hlo_module *module, const hlo_options *options)
+/* The passes change a module, so they get a copy; the text is at hand. */
+static bool emit(hlo_context *context, const hlo_module *module)
 {
   hl_session *s = &context->session;
   const hl_source *source = module->session.diag.source;
+  return hl_session_set_text(s, source->name, source->text, source->size) &&
+         hl_session_load(s, NULL) && hl_session_build(s) &&
+         hl_session_emit(s, HL_CODE_OBJECT, &context->code);
+}
+
+static bool compile(hlo_context *context, const hlo_module *module, const hlo_options *options)
+{
+  hl_session *s = &context->session;
   hl_session_options o = session_options(options);
   hl_session_open(s, &context->guard, &o);
   context->executable = calloc(1, sizeof *context->executable);
@@ -323,10 +332,7 @@ static bool compile(hlo_context *context, const hlo_module *module, const hlo_op
   context->executable->arena = hl_arena_new(&context->guard);
   if (!context->executable->arena)
     longjmp(context->guard.env, 1);
-  /* The passes change a module, so they get a copy; the text is at hand. */
-  bool ok = hl_session_set_text(s, source->name, source->text, source->size) &&
-            hl_session_load(s, NULL) && hl_session_build(s) &&
-            hl_session_emit(s, HL_CODE_OBJECT, &context->code);
+  bool ok = emit(context, module);
   if (ok) {
     hl_call_sources sources = {.given = context->given, .given_count = context->given_count};
     describe_all(context->executable, s);
@@ -352,6 +358,45 @@ hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module,
   }
   abandon(context);
   return made;
+}
+
+static bool compile_object(hlo_context *context, const hlo_module *module, const char *name,
+                           const hlo_options *options, hlo_object *out)
+{
+  hl_session *s = &context->session;
+  hl_session_options o = session_options(options);
+  o.code.triple = options->target;
+  o.code.cpu = options->cpu;
+  o.max_workers = options->threads == DEFAULT_THREADS ? 0 : o.max_workers;
+  o.name = NULL;
+  hl_session_open(s, &context->guard, &o);
+  s->options.name = hl_c_name(s->arena, name);
+  bool ok = emit(context, module);
+  if (ok) {
+    hl_str header = {.arena = context->arena};
+    const char *file = hl_arena_printf(s->arena, "%s.h", s->symbol);
+    hl_session_header(s, file, module->session.diag.source->name, &context->code, &header);
+    *out = (hlo_object){hl_arena_memdup(context->arena, context->code.data, context->code.size),
+                        context->code.size, hl_str_text(&header)};
+  }
+  hl_api_collect(context, s);
+  return ok;
+}
+
+int hlo_compile_object(hlo_context *context, const hlo_module *module, const char *name,
+                       const hlo_options *options, hlo_object *out)
+{
+  hlo_options defaults = hlo_default_options();
+  *out = (hlo_object){.header = ""};
+  hl_api_begin(context);
+  if (setjmp(context->guard.env)) {
+    *out = (hlo_object){.header = ""};
+    hl_api_run_out_of_memory(context);
+    return 1;
+  }
+  bool ok = compile_object(context, module, name, options ? options : &defaults, out);
+  abandon(context);
+  return ok ? 0 : 1;
 }
 
 void hlo_executable_free(hlo_executable *executable)
@@ -416,4 +461,14 @@ int hlo_execute(const hlo_executable *executable, const void *const *arguments,
                 void *const *results, void *workspace)
 {
   return executable->entry((void *const *)arguments, results, workspace);
+}
+
+int hlo_call(const hlo_executable *executable, const void *const *arguments, void *const *results)
+{
+  enum { ALIGNMENT = 64 };
+  size_t bytes = executable->workspace_bytes;
+  void *workspace = bytes ? aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) : NULL;
+  int status = hlo_execute(executable, arguments, results, workspace);
+  free(workspace);
+  return status;
 }

@@ -483,6 +483,49 @@ hlo_value *hlo_concatenate(int count, hlo_value *const *values, int axis)
 
 /* ---- selection ---- */
 
+/* Indices below 0 moved up by the size. */
+static hlo_value *wrapped(hlo_value *indices, int64_t size)
+{
+  if (hl_type_class_of(hl_shape_of(indices)->element_type) != HL_CLASS_SIGNED)
+    return indices;
+  hlo_value *is_negative = hlo_less(indices, hl_build_like(indices, 0.0));
+  hlo_value *moved = hlo_add(indices, hl_build_like(indices, (double)size));
+  return hlo_where(is_negative, moved, indices);
+}
+
+static hlo_value *take(hlo_value *x, hlo_value *indices, int axis)
+{
+  const char *caller = "hlo_take";
+  if (!hl_build_wants_array(caller, x) || !hl_build_wants_array(caller, indices))
+    return NULL;
+  const hl_shape *shape = hl_shape_of(x), *places = hl_shape_of(indices);
+  if (!hl_is_integral(places->element_type))
+    return hl_build_error(x->builder, caller, "the indices '%s' are %s; wanted integers", hlo_value_name(indices),
+                          hlo_value_type(indices));
+  int at = hl_build_axis(caller, x, axis, shape->rank), count = 0;
+  if (at < 0)
+    return NULL;
+  if (shape->dimensions[at] == 0 && hl_shape_elements(places) > 0)
+    return hl_build_error(x->builder, caller, "cannot take from an empty axis");
+  int64_t offsets[MAX_RANK], sizes[MAX_RANK];
+  for (int i = 0; i < shape->rank; i++) {
+    sizes[i] = i == at ? 1 : shape->dimensions[i];
+    if (i != at)
+      offsets[count++] = i < at ? i : i - 1 + places->rank;
+  }
+  indices = wrapped(indices, shape->dimensions[at]);
+  return hl_build_line(x->builder, caller,
+                       "gather(%v, %v), offset_dims=%D, collapsed_slice_dims={%d}, start_index_map={%d}, "
+                       "index_vector_dim=%d, slice_sizes=%D",
+                       x, indices, count, offsets, at, at, places->rank, shape->rank, sizes);
+}
+
+hlo_value *hlo_take(hlo_value *x, hlo_value *indices, int axis)
+{
+  hl_build_call call = hl_build_begin(__func__, 2, (hlo_value *[]){x, indices});
+  return call.builder ? hl_build_end(call, take(x, indices, axis)) : NULL;
+}
+
 hlo_value *hlo_where(hlo_value *condition, hlo_value *x, hlo_value *y)
 {
   hlo_value *all[] = {condition, x, y}, *same[3];

@@ -203,6 +203,40 @@ hlo_value *hlo_conv2d(hlo_value *x, hlo_value *weight, hlo_value *bias,
   return call.builder ? hl_build_end(call, conv2d(x, weight, bias, completed(options))) : NULL;
 }
 
+/* A reduction over the windows of pictures. */
+typedef struct pooling {
+  const char *caller, *opcode;
+  int64_t kernel, stride, padding;
+} pooling;
+
+static hlo_value *pool(hlo_value *x, pooling p, double init)
+{
+  if (hl_shape_of(x)->rank != 4)
+    return hl_build_error(x->builder, p.caller, "x has %d dimensions; wanted 4", hl_shape_of(x)->rank);
+  const int64_t kernel[] = {p.kernel, p.kernel};
+  if (!kernel_fits(p.caller, x, kernel, &(hlo_conv2d_options){.dilation = {1, 1}, .padding = {p.padding, p.padding}}))
+    return NULL;
+  hlo_value *first = hl_build_like(x, init);
+  hlo_computation *region = hlo_region(x->builder, p.opcode, hlo_value_type(x));
+  return hl_build_line(x->builder, p.caller,
+                       "reduce-window(%v, %v), window={size=1x1x%lx%l stride=1x1x%lx%l pad=0_0x0_0x%l_%lx%l_%l}, to_apply=%c", x,
+                       first, p.kernel, p.kernel, p.stride, p.stride, p.padding, p.padding, p.padding, p.padding, region);
+}
+
+hlo_value *hlo_max_pool2d(hlo_value *x, int64_t kernel, int64_t stride, int64_t padding)
+{
+  pooling p = {__func__, "maximum", kernel, stride ? stride : kernel, padding};
+  hl_build_call call = begin_floats(__func__, x);
+  return call.builder ? hl_build_end(call, pool(x, p, -INFINITY)) : NULL;
+}
+
+hlo_value *hlo_avg_pool2d(hlo_value *x, int64_t kernel, int64_t stride, int64_t padding)
+{
+  pooling p = {__func__, "add", kernel, stride ? stride : kernel, padding};
+  hl_build_call call = begin_floats(__func__, x);
+  return call.builder ? hl_build_end(call, scaled(pool(x, p, 0.0), 1.0 / ((double)kernel * (double)kernel))) : NULL;
+}
+
 hlo_value *hlo_mse(hlo_value *x, hlo_value *target)
 {
   hl_build_call call = hl_build_begin(__func__, 2, (hlo_value *[]){x, target});

@@ -1,7 +1,6 @@
 /* cmd_compile - `hlo-lite compile`: a module as native code, or as any stage on the way there. */
 #include "command.h"
 
-#include "codegen/elf.h"
 #include "codegen/header.h"
 #include "codegen/link.h"
 #include "dot.h"
@@ -60,29 +59,9 @@ static void write_text(job *j, const hl_str *text)
   j->is_written = hl_command_write(j->options->output, hl_str_text(text), text->length);
 }
 
-/* The hook is the one symbol that an object refers to weakly. */
-static bool uses_threads(hl_arena *arena, const hl_code *code)
-{
-  int count;
-  hl_elf_undefined(arena, code->data, code->size, true, &count);
-  return count > 0;
-}
-
 static void print_header(job *j, hl_str *text, const char *file, const hl_code *code)
 {
-  hl_session *s = j->session;
-  int undefined_count;
-  const char **undefined =
-      hl_elf_undefined(s->arena, code->data, code->size, false, &undefined_count);
-  hl_header_options o = {.file = file,
-                         .source = file_name(s->diag.source->name),
-                         .version = HL_VERSION,
-                         .symbol = s->symbol,
-                         .target = &s->target,
-                         .uses_threads = uses_threads(s->arena, code),
-                         .undefined = undefined,
-                         .undefined_count = undefined_count};
-  hl_header_print(text, s->program, &o);
+  hl_session_header(j->session, file, file_name(j->session->diag.source->name), code, text);
 }
 
 static void write_header(job *j, const char *object_path, const hl_code *code)
@@ -174,7 +153,7 @@ static const char *const *with_lapack(job *j, const char *const *libraries)
 
 static void link_shared(job *j, const hl_code *code)
 {
-  bool threads = uses_threads(j->session->arena, code);
+  bool threads = hl_session_uses_threads(j->session->arena, code);
   const char *script = export_script(j, threads), *output = output_path(j, ".so");
   hl_link_input inputs[] = {{"exports", script, strlen(script)},
                             {"model.o", code->data, code->size},

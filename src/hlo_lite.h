@@ -258,6 +258,9 @@ HLO_API hlo_value *hlo_transpose(hlo_value *x, const int *permutation);
 /* x[start:stop] along one axis; negative numbers count from the end, as in NumPy. */
 HLO_API hlo_value *hlo_slice(hlo_value *x, int axis, int64_t start, int64_t stop);
 HLO_API hlo_value *hlo_concatenate(int count, hlo_value *const *values, int axis);
+/* np.take: the rows of x along `axis` that an integer array names; its dimensions take the place of
+ * the axis. Negative ones count from the end; what is still outside is clamped. */
+HLO_API hlo_value *hlo_take(hlo_value *x, hlo_value *indices, int axis);
 /* np.matmul, vectors and broadcast batches included. */
 HLO_API hlo_value *hlo_matmul(hlo_value *x, hlo_value *y);
 
@@ -293,6 +296,9 @@ typedef struct hlo_conv2d_options {
 /* x [N, C, H, W], weight [O, C / groups, h, w], bias [O] or NULL; options NULL: all zero. */
 HLO_API hlo_value *hlo_conv2d(hlo_value *x, hlo_value *weight, hlo_value *bias,
                               const hlo_conv2d_options *options);
+/* x [N, C, H, W], windows of kernel x kernel; stride 0: the kernel's. Averages count padding. */
+HLO_API hlo_value *hlo_max_pool2d(hlo_value *x, int64_t kernel, int64_t stride, int64_t padding);
+HLO_API hlo_value *hlo_avg_pool2d(hlo_value *x, int64_t kernel, int64_t stride, int64_t padding);
 /* The mean of (x - target)^2: a scalar. */
 HLO_API hlo_value *hlo_mse(hlo_value *x, hlo_value *target);
 /* logits [N, C], labels [N] of an integer type, 0 to C - 1: the mean of -log softmax at the
@@ -320,6 +326,7 @@ typedef struct hlo_options {
   const char *cpu;                             /* LLVM's name; NULL or "native": this machine */
   const char *features;                        /* "+avx2,-fma" or NULL */
   int fast_math, fp_contract, flush_denormals; /* each gives up the promise of bits */
+  const char *target; /* of hlo_compile_object: "aarch64-linux-gnu"; NULL: this machine's */
 } hlo_options;
 
 /* What hlo_compile takes NULL for: level 2, up to 16 threads, this machine. */
@@ -328,6 +335,19 @@ HLO_API hlo_options hlo_default_options(void);
 /* Machine code in memory. The module may be freed afterwards. NULL: the messages say why. */
 HLO_API hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module,
                                     const hlo_options *options);
+/* Machine code for a linker, as `hlo-lite compile` writes it. */
+typedef struct hlo_object {
+  const void *bytes; /* an object file that defines the function, its _workspace_bytes and _signature */
+  size_t size;
+  const char *header; /* the text of its C header, NAME.h */
+} hlo_object;
+
+/* The module as the function `name`, in the memory of the context until the next call that takes it.
+ * Here cpu NULL stands for the portable baseline of the target; targets without a system get no
+ * threads. Returns 0; 1: the messages say why. */
+HLO_API int hlo_compile_object(hlo_context *context, const hlo_module *module, const char *name,
+                               const hlo_options *options, hlo_object *out);
+
 /* No call of it may be running. */
 HLO_API void hlo_executable_free(hlo_executable *executable);
 
@@ -367,6 +387,10 @@ HLO_API const char *hlo_kernel_name(const hlo_executable *executable, size_t ind
  * run at once. */
 HLO_API int hlo_execute(const hlo_executable *executable, const void *const *arguments,
                         void *const *results, void *workspace);
+
+/* The same with a workspace of its own, which it allocates for the call. 1: out of memory. */
+HLO_API int hlo_call(const hlo_executable *executable, const void *const *arguments,
+                     void *const *results);
 
 #ifdef __cplusplus
 }

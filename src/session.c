@@ -2,6 +2,8 @@
 #include "session.h"
 
 #include "codegen/clock.h"
+#include "codegen/elf.h"
+#include "codegen/header.h"
 #include "codegen/interface.h"
 #include "grammar/parse.h"
 #include "ir/limits.h"
@@ -262,4 +264,29 @@ bool hl_session_emit(hl_session *s, hl_code_kind kind, hl_code *code)
   options.timing_user = s->options.user;
   bool ok = hl_codegen_program(s->arena, s->program, &options, kind, code, &error);
   return ok || fail(s, HL_FAULT_INTERNAL, error);
+}
+
+/* The hook is the one symbol that an object refers to weakly. */
+bool hl_session_uses_threads(hl_arena *arena, const hl_code *object)
+{
+  int count;
+  hl_elf_undefined(arena, object->data, object->size, true, &count);
+  return count > 0;
+}
+
+void hl_session_header(hl_session *s, const char *file, const char *source, const hl_code *object,
+                       hl_str *out)
+{
+  int undefined_count;
+  const char **undefined =
+      hl_elf_undefined(s->arena, object->data, object->size, false, &undefined_count);
+  hl_header_options o = {.file = file,
+                         .source = source,
+                         .version = HL_VERSION,
+                         .symbol = s->symbol,
+                         .target = &s->target,
+                         .uses_threads = hl_session_uses_threads(s->arena, object),
+                         .undefined = undefined,
+                         .undefined_count = undefined_count};
+  hl_header_print(out, s->program, &o);
 }

@@ -78,6 +78,12 @@ bool hl_session_build(hl_session *s);
 /* The caller frees code->data. */
 bool hl_session_emit(hl_session *s, hl_code_kind kind, hl_code *code);
 
+/* Whether an object refers to the hook of threads. */
+bool hl_session_uses_threads(hl_arena *arena, const hl_code *object);
+/* The C header of an object that was emitted: `file` is its own name, `source` the module's. */
+void hl_session_header(hl_session *s, const char *file, const char *source, const hl_code *object,
+                       hl_str *out);
+
 /* Reports a fault of the input that has no place in the text; returns false. */
 bool hl_session_input_fault(hl_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

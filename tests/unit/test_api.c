@@ -77,6 +77,52 @@ START_TEST(describes_itself)
 }
 END_TEST
 
+START_TEST(calls_with_a_workspace_of_its_own)
+{
+  const float x[6] = {1, 2, 3, 4, 5, 6}, b[3] = {10, 20, 30}, want[6] = {11, 22, 33, 14, 25, 36};
+  float y[6];
+  hlo_executable *e = compile(bias, NULL);
+  ck_assert_int_eq(hlo_call(e, (const void *[]){x, b}, (void *[]){y}), 0);
+  ck_assert_mem_eq(y, want, sizeof want);
+  hlo_executable_free(e);
+}
+END_TEST
+
+/* What a linker takes, and its header. */
+START_TEST(compiles_objects)
+{
+  static const struct {
+    const char *target;
+    unsigned char bits, machine; /* of the ELF header */
+    const char *words;
+  } all[] = {{NULL, 2, 0, "bias_2(const bias_2_args"},
+             {"aarch64-linux-gnu", 2, 183, "for aarch64-unknown-linux-gnu, cpu generic"},
+             {"thumbv7em-none-eabihf", 1, 40, "const float *b;"},
+             {"riscv64-linux-gnu", 2, 243, "#define BIAS_2_WORKSPACE_BYTES"}};
+  hlo_module *module = parse(bias);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    hlo_options options = hlo_default_options();
+    options.target = all[i].target;
+    hlo_object object;
+    ck_assert_msg(hlo_compile_object(context, module, "bias 2", &options, &object) == 0, "%s", hlo_messages(context));
+    const unsigned char *bytes = object.bytes;
+    ck_assert_uint_gt(object.size, 64);
+    ck_assert_mem_eq(bytes, "\177ELF", 4);
+    ck_assert_uint_eq(bytes[4], all[i].bits);
+    ck_assert(!all[i].machine || bytes[18] == all[i].machine);
+    ck_assert_msg(strstr(object.header, all[i].words) != NULL, "%s", object.header);
+    ck_assert_msg(!strstr(object.header, "hlo_parallel_for"), "%s", object.header);
+  }
+  hlo_options options = hlo_default_options();
+  options.target = "m88k-none";
+  hlo_object object;
+  ck_assert_int_eq(hlo_compile_object(context, module, "bias", &options, &object), 1);
+  ck_assert_ptr_nonnull(strstr(hlo_messages(context), "unknown target 'm88k-none'"));
+  ck_assert_uint_eq(object.size, 0);
+  hlo_module_free(module);
+}
+END_TEST
+
 START_TEST(errors_are_values)
 {
   ck_assert_ptr_null(parse("ENTRY e {\n  x = f32[2,3] parameter(0)\n  b = f32[3] parameter(1)\n"
@@ -344,6 +390,8 @@ int main(void)
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_loop_test(t, runs_at_every_level, 0, 4);
   tcase_add_test(t, describes_itself);
+  tcase_add_test(t, calls_with_a_workspace_of_its_own);
+  tcase_add_test(t, compiles_objects);
   tcase_add_test(t, errors_are_values);
   tcase_add_test(t, refuses_what_cannot_be_compiled);
   tcase_add_test(t, refuses_an_unknown_cpu);

@@ -461,6 +461,35 @@ START_TEST(views)
 }
 END_TEST
 
+START_TEST(takes)
+{
+  GIVES(hlo_take(x, hlo_constant(b, "s32", 1, SIZES(3), (const int32_t[]){2, -3, 9}), 1), 3, 1, 3, 6, 4, 6);
+  GIVES(hlo_take(x, hlo_constant(b, "u8", 2, SIZES(1, 2), (const uint8_t[]){1, 0}), 0), 4, 5, 6, 1, 2, 3);
+  GIVES(hlo_take(hlo_unsqueeze(x, 0), hlo_scalar(b, "s64", -1), -2), 4, 5, 6);
+  hlo_take(f32("x", 1, SIZES(3)), f32("y", 0, NULL), 0);
+  fails_with("hlo_take: the indices 'y' are f32; wanted integers");
+  hlo_take(f32("x", 1, SIZES(0)), hlo_scalar(b, "s32", 0), 0);
+  fails_with("hlo_take: cannot take from an empty axis");
+  hlo_take(f32("x", 1, SIZES(3)), hlo_scalar(b, "s32", 0), 1);
+  fails_with("hlo_take: axis 1 is out of bounds");
+}
+END_TEST
+
+START_TEST(pools)
+{
+  GIVES(hlo_max_pool2d(hlo_view(x, 4, SIZES(1, 1, 2, 3)), 2, 1, 0), 5, 6);
+  GIVES(hlo_max_pool2d(hlo_negative(hlo_view(x, 4, SIZES(1, 2, 1, 3))), 2, 0, 1), -1, -2, -4, -5);
+  GIVES(hlo_avg_pool2d(hlo_view(x, 4, SIZES(1, 1, 2, 3)), 2, 1, 0), 3, 4);
+  GIVES(hlo_avg_pool2d(hlo_view(x, 4, SIZES(1, 2, 1, 3)), 2, 0, 1), 0.25f, 1.25f, 1, 2.75f);
+  hlo_max_pool2d(f32("x", 3, SIZES(1, 2, 3)), 2, 0, 0);
+  fails_with("hlo_max_pool2d: x has 3 dimensions; wanted 4");
+  hlo_avg_pool2d(f32("x", 4, SIZES(1, 1, 2, 3)), 3, 0, 0);
+  fails_with("hlo_avg_pool2d: the kernel (3,3) does not fit into pictures (2,3)");
+  hlo_max_pool2d(f32("x", 4, SIZES(1, 1, 2, 3)), 2, -1, 0);
+  fails_with("hlo_max_pool2d:1:");
+}
+END_TEST
+
 START_TEST(products)
 {
   GIVES(hlo_matmul(x, hlo_transpose(x, NULL)), 14, 32, 32, 77);
@@ -798,6 +827,8 @@ int main(void)
   tcase_add_test(t, agrees_with_numpy);
   tcase_add_test(t, broadcasts_shapes);
   tcase_add_test(t, views);
+  tcase_add_test(t, takes);
+  tcase_add_test(t, pools);
   tcase_add_test(t, products);
   tcase_add_test(t, reductions);
   tcase_add_test(t, layers);
