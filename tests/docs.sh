@@ -2,7 +2,7 @@
 # docs.sh - what the documents name is there: files in links, and files in backquotes, from the top of the tree, below tests/ or
 # below the document's folder; names in capitals stand for many. Examples stand in fenced blocks that docs_page.sh runs, which are
 # `console` or name a file; settings of editors apart, and the page that the command writes (options_page.sh, sessions/help.txt). Every
-# page stands in the index of README.md. And each row of the long table of docs/numerics.md names a test.
+# page stands in the index of README.md. The log of changes has the version and each tag. And each row of the long table of docs/numerics.md names a test.
 set -eu
 cd "$(dirname "$0")/.."
 count=0
@@ -43,6 +43,13 @@ for page in README.md docs/*.md; do
     }
     END { exit bad }' "$page" || failed=$((failed + 1))
   [ "$page" = README.md ] || grep -q "($page)" README.md || { echo "README.md does not list $page"; failed=$((failed + 1)); }
+done
+
+version=$(sed -n 's/^project(hlo_lite VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+first=$(sed -n 's/^## \([0-9.]*\).*/\1/p' docs/CHANGELOG.md | head -1)
+[ "$version" = "$first" ] || { echo "docs/CHANGELOG.md begins with $first, not $version"; failed=$((failed + 1)); }
+for tag in $(git tag -l 'v[0-9]*' 2>/dev/null); do
+  grep -q "^## ${tag#v}" docs/CHANGELOG.md || { echo "docs/CHANGELOG.md has no ${tag#v}"; failed=$((failed + 1)); }
 done
 
 unpinned=$(awk -F'|' '/^\| rule \| choice/ { inside = 1 } !/^\|/ { inside = 0 } inside && $2 !~ /---/ && $2 !~ /rule/ && $5 !~ /`.*`/' docs/numerics.md)

@@ -45,6 +45,9 @@ say "gcc, release"
 configure build/release -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 cmake --build build/release -j "$jobs"
 run_tests build/release
+
+say "quick start"
+sh examples/quickstart.sh
 [ $quick = no ] || exit 0
 
 say "clang, warnings are errors"
