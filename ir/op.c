@@ -27,7 +27,7 @@
 static const hl_op_info ops[HL_OP_COUNT] = {
 /* clang-format off */
 #define HL_OP(id, name, min, max, types, flags, stage, infer, family, ...)                         \
-  [HL_OP_##id] = {name, min, max, types, flags, HL_STAGE_##stage,                                  \
+  [HL_OP_##id] = {name, min, max, types, flags, HL_STAGE_##stage, #family,                         \
                   attrs_##id, COUNT(attrs_##id) - 1 - IS_NONE(__VA_ARGS__)},
 /* clang-format on */
 #include "ops.def"
@@ -53,6 +53,16 @@ static const attr_info attrs[HL_ATTR_COUNT] = {
   [HL_ATTR_##id] = {name, sizeof name - 1, HL_KIND_##kind, words},
 #include "attrs.def"
 };
+
+static const hl_op_notes notes[HL_OP_COUNT] = {
+#define HL_NOTE(id, meaning, corners, example) [HL_OP_##id] = {meaning, corners, example},
+#include "op_notes.def"
+};
+
+const hl_op_notes *hl_op_notes_of(hl_opcode opcode)
+{
+  return &notes[opcode];
+}
 
 const hl_op_info *hl_op_info_of(hl_opcode opcode)
 {

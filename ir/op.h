@@ -98,11 +98,22 @@ typedef struct hl_op_info {
   int min_operands, max_operands;
   unsigned types, flags;
   hl_stage stage;
+  const char *family; /* of its evaluator and lowering: "binary" */
   const hl_attr_use *attrs; /* attr_count of them */
   int attr_count;
 } hl_op_info;
 
 const hl_op_info *hl_op_info_of(hl_opcode opcode);
+
+/* op_notes.def: for people. */
+typedef struct hl_op_notes {
+  const char *meaning; /* what the op gives */
+  const char *corners; /* values that surprise; "" */
+  const char *example; /* a module */
+} hl_op_notes;
+
+const hl_op_notes *hl_op_notes_of(hl_opcode opcode);
+
 /* The opcode with this name, or HL_OP_COUNT. */
 hl_opcode hl_op_by_name(const char *name, size_t length);
 /* The closest op name within a small edit distance, or NULL (did-you-mean; common misspellings such

@@ -41,7 +41,7 @@ static void offer_options(const completion *c, hl_command_id command)
 static void offer_ops(const completion *c)
 {
   for (hl_opcode op = 0; op < HL_OP_COUNT; op++)
-    offer(c, hl_op_info_of(op)->name, "");
+    offer(c, hl_op_info_of(op)->name, hl_op_notes_of(op)->meaning);
 }
 
 /* ---- values ---- */

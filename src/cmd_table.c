@@ -52,7 +52,8 @@ static const hl_command commands[] = {
      "shapes 2,1,5 3,1 5\n"},
     {HL_COMMAND_LSP, "lsp", hl_command_lsp, 0, 0, "", "the language server for editors, on standard input and output",
      NULL},
-    {HL_COMMAND_OPS, "ops", hl_command_ops, 0, INT32_MAX, "[NAME...]", "show the op table",
+    {HL_COMMAND_OPS, "ops", hl_command_ops, 0, INT32_MAX, "[options] [NAME...]",
+     "what each op takes and gives, its corners, and an example",
      "ops\n"
      "ops reduce dot\n"},
 };

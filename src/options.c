@@ -548,7 +548,7 @@ static const option options_table[] = {
     {"--diagnostics", "FORM", CHECK, set_log_form,
      "messages as text, json, or sarif: on standard output or in the file of -o"},
     {"--diagnostics", "FORM", TEXT & ~CHECK, set_diagnostics, "messages as text or json"},
-    {"--color", "WHEN", TEXT, set_color, "auto, always or never"},
+    {"--color", "WHEN", TEXT | OPS, set_color, "auto, always or never"},
     {"--help", NULL, TEXT | OPS | SHAPES | HL_COMMAND_LSP, set_help, "this text"},
 };
 

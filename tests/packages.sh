@@ -38,11 +38,13 @@ for name in $("$build/hlo-lite" --help | sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p'
   set -- "$@" "/usr/share/man/man1/hlo-lite-$name.1"
 done
 holds hlo-lite /usr/bin/hlo-lite /usr/share/man/man1/hlo-lite.1 "$@" /usr/share/bash-completion/completions/hlo-lite \
-  /usr/share/vim/vimfiles/syntax/hlo.vim /usr/share/vim/vimfiles/ftdetect/hlo.vim /usr/share/doc/hlo-lite/copyright
+  /usr/share/zsh/vendor-completions/_hlo-lite /usr/share/fish/vendor_completions.d/hlo-lite.fish \
+  /usr/share/vim/vimfiles/syntax/hlo.vim /usr/share/vim/vimfiles/ftdetect/hlo.vim /usr/share/vim/vimfiles/indent/hlo.vim \
+  /usr/share/hlo-lite/vscode/package.json /usr/share/hlo-lite/vscode/syntaxes/hlo.tmLanguage.json /usr/share/doc/hlo-lite/copyright
 holds libhlo-lite-dev /usr/include/hlo_lite.h /usr/include/hlo_runtime.h '/usr/lib/.*libhlo_lite\.so' '/usr/lib/.*libhlo_lite\.so\.0' \
   '/usr/lib/.*libhlo_lite\.a' '/usr/lib/.*libhlo_lite_rt\.a' '/usr/lib/.*pkgconfig/hlo_lite\.pc' '/usr/lib/.*pkgconfig/hlo_lite_rt\.pc' \
   '/usr/lib/.*cmake/hlo_lite/hlo_liteConfig\.cmake' '/usr/lib/.*cmake/hlo_lite/hlo_liteTargets\.cmake' \
-  /usr/share/doc/libhlo-lite-dev/copyright
+  /usr/share/man/man3/hlo_lite.3 /usr/share/doc/libhlo-lite-dev/copyright
 
 # Both can be installed, and each file of the tree is in one: none is forgotten by its component.
 both=$(sort "$work/hlo-lite" "$work/libhlo-lite-dev" | uniq -d)
