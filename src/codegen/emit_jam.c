@@ -98,14 +98,19 @@ static void look(search *s, const hl_block *block, const hl_node *lanes)
   }
 }
 
-/* As many rows as registers hold, but enough rounds for the threads to share. */
+/* As many rows as registers hold, but enough rounds for the threads to share. Rows that are left over
+ * are slow and cost a second copy of the loop, so a few less that divide them are better. */
 static int rows_of_dot(const hl_emitter *e, const hl_loop *loop)
 {
+  enum { MANY = 8, FEW = 4 };
   bool has_many = e->features->has_avx512 || e->features->has_neon;
   int64_t rows = loop->extents[0];
-  if (rows < 4)
-    return (int)rows;
-  return has_many && rows >= (loop->mode == HL_MODE_PARALLEL ? 64 : 8) ? 8 : 4;
+  if (!has_many || rows < FEW || (loop->mode == HL_MODE_PARALLEL && rows < 8 * MANY))
+    return rows < FEW ? (int)rows : FEW;
+  for (int some = MANY; some > FEW; some--)
+    if (rows % some == 0)
+      return some;
+  return rows < MANY ? FEW : MANY;
 }
 
 static int wanted_jam(hl_emitter *e, const hl_loop *loop)

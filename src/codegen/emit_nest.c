@@ -111,16 +111,24 @@ static void emit_blocked_loop(hl_nest *n, int k, LLVMValueRef count)
   hl_llvm_loop_end(l, &pieces);
 }
 
+/* Runs of the innermost loop never cross the end of a block that their length divides. */
+static bool crosses_blocks(const hl_nest *n, int k)
+{
+  return n->block && (n->block % n->loop->extents[k] || (n->loop->limits && n->loop->limits[k]));
+}
+
 static void emit_innermost(hl_nest *n, int k)
 {
   LLVMValueRef count = hl_emit_extent(n->e, n->loop, k), zero = hl_llvm_i64(&n->e->l, 0);
-  if (n->block) {
+  if (crosses_blocks(n, k)) {
     emit_blocked_loop(n, k, count);
     return;
   }
   emit_plain_loop(n, k, zero, count);
   if (n->counter >= 0)
     count_elements(n, zero, count);
+  if (n->block)
+    n->block_end(n);
 }
 
 /* Depth is the number of variables: at most HL_LIMIT_RANK of a reduce and its window. */

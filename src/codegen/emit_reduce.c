@@ -1,8 +1,8 @@
 /* emit_reduce.c - reductions as nests of scalar loops; around them may be vector and jammed loops.
  *
- * The accumulators are carried from iteration to iteration: as many as there are parts, each a
- * vector where the yields are, on as many levels as the order has blocks inside blocks (numerics
- * rules 4 and 8). A level that is full is joined to the next and starts at the identity again. At
+ * There are as many accumulators as parts, each a vector where the yields are, on as many levels as
+ * the order has blocks inside blocks (numerics rules 4 and 8). Level 0 is carried from iteration to
+ * iteration. A level that is full is joined to the next and starts at the identity again. At
  * the end all levels are joined, lowest first: joining an identity changes nothing, so that a last
  * block needs no test.
  *
@@ -17,8 +17,9 @@ typedef struct accumulator {
   const hl_combiner *combiner;
   int yield, lanes, parts, levels;
   int64_t block;        /* elements of a block of level 0; 0: none */
-  int first;            /* in carried: parts of level 0, parts of level 1, ... */
+  int first;            /* in carried: parts of level 0 */
   LLVMValueRef *memory; /* ROW: by part, levels of L lanes */
+  LLVMValueRef *upper;  /* others: by part, levels 1 and above */
   LLVMValueRef *slots;  /* ROW written out: by part, L lanes; NULL where none has come */
 } accumulator;
 
@@ -173,9 +174,9 @@ static accumulator *accumulator_at(const hl_nest *n, int index)
   return (accumulator *)n->context + index;
 }
 
-static LLVMValueRef *carried_at(const hl_nest *n, const accumulator *a, int level, int part)
+static LLVMValueRef *carried_at(const hl_nest *n, const accumulator *a, int part)
 {
-  return &n->carried[a->first + level * a->parts + part];
+  return &n->carried[a->first + part];
 }
 
 /* The array of ROW. */
@@ -268,17 +269,60 @@ static LLVMValueRef is_full(const hl_nest *n, int64_t held)
   return LLVMBuildICmp(l->builder, LLVMIntEQ, rest, hl_llvm_i64(l, 0), "");
 }
 
-static void flush_level(const hl_nest *n, const accumulator *a, int level)
+/* Levels above 0 are on the stack: one step in hundreds touches them, and the registers are level
+ * 0's. Volatile, or they would be carried in registers again. */
+
+static LLVMValueRef upper_pointer(const hl_nest *n, const accumulator *a, int level, int part)
 {
-  LLVMBuilderRef b = n->e->l.builder;
-  LLVMValueRef full = is_full(n, power(a->block, level + 1));
+  return hl_llvm_gep(&n->e->l, lane_type(n->e, a), a->upper[part],
+                     hl_llvm_i64(&n->e->l, level - 1));
+}
+
+static LLVMValueRef load_upper(const hl_nest *n, const accumulator *a, int level, int part)
+{
+  LLVMValueRef load =
+      LLVMBuildLoad2(n->e->l.builder, lane_type(n->e, a), upper_pointer(n, a, level, part), "");
+  LLVMSetVolatile(load, 1);
+  return load;
+}
+
+static void store_upper(const hl_nest *n, const accumulator *a, int level, int part, LLVMValueRef x)
+{
+  LLVMSetVolatile(LLVMBuildStore(n->e->l.builder, x, upper_pointer(n, a, level, part)), 1);
+}
+
+static void join_upper(const hl_nest *n, const accumulator *a, int level, int part,
+                       LLVMValueRef low)
+{
+  LLVMValueRef high = load_upper(n, a, level, part);
+  store_upper(n, a, level, part, combine(n->e, a->combiner, high, low));
+}
+
+static void flush_carried(const hl_nest *n, const accumulator *a)
+{
+  const hl_llvm *l = &n->e->l;
   LLVMValueRef identity = hl_emit_identity(n->e, a->combiner, a->lanes);
+  LLVMValueRef full = is_full(n, a->block);
+  LLVMBasicBlockRef before = hl_llvm_here(l);
+  hl_llvm_if branch = hl_llvm_if_begin(l, full);
+  for (int part = 0; part < a->parts; part++)
+    join_upper(n, a, 1, part, *carried_at(n, a, part));
+  hl_llvm_if_end(l, &branch);
   for (int part = 0; part < a->parts; part++) {
-    LLVMValueRef *low = carried_at(n, a, level, part), *high = carried_at(n, a, level + 1, part);
-    LLVMValueRef joined = combine(n->e, a->combiner, *high, *low);
-    *high = LLVMBuildSelect(b, full, joined, *high, "");
-    *low = LLVMBuildSelect(b, full, identity, *low, "");
+    LLVMValueRef *low = carried_at(n, a, part);
+    *low = hl_llvm_phi2(l, identity, branch.then_end, *low, before);
   }
+}
+
+static void flush_upper(const hl_nest *n, const accumulator *a, int level)
+{
+  const hl_llvm *l = &n->e->l;
+  hl_llvm_if branch = hl_llvm_if_begin(l, is_full(n, power(a->block, level + 1)));
+  for (int part = 0; part < a->parts; part++) {
+    join_upper(n, a, level + 1, part, load_upper(n, a, level, part));
+    store_upper(n, a, level, part, hl_emit_identity(n->e, a->combiner, a->lanes));
+  }
+  hl_llvm_if_end(l, &branch);
 }
 
 /* The block that has just ended has number (elements so far - 1) / its size. */
@@ -303,8 +347,10 @@ static void flush(hl_nest *n)
     for (int level = 0; level + 1 < a->levels; level++) {
       if (a->memory)
         flush_row_level(n, a, level);
+      else if (level == 0)
+        flush_carried(n, a);
       else
-        flush_level(n, a, level);
+        flush_upper(n, a, level);
     }
   }
 }
@@ -337,7 +383,7 @@ static LLVMValueRef take_dot4(const hl_nest *n, const accumulator *a, int part, 
 
 static void take(const hl_nest *n, const accumulator *a, int part)
 {
-  LLVMValueRef *sum = a->memory || a->slots ? NULL : carried_at(n, a, 0, part);
+  LLVMValueRef *sum = a->memory || a->slots ? NULL : carried_at(n, a, part);
   if (a->combiner->order == HL_ORDER_DOT) {
     *sum = take_dot(n, a, part, *sum);
     return;
@@ -381,6 +427,18 @@ static void start_row(hl_nest *n, accumulator *a)
   }
 }
 
+static void start_upper(hl_nest *n, accumulator *a)
+{
+  hl_emitter *e = n->e;
+  LLVMValueRef identity = hl_emit_identity(e, a->combiner, a->lanes);
+  a->upper = HL_ARRAY(e->arena, a->parts, LLVMValueRef);
+  for (int part = 0; part < a->parts; part++) {
+    a->upper[part] = hl_llvm_alloca(&e->l, lane_type(e, a), a->levels - 1, 64);
+    for (int level = 1; level < a->levels; level++)
+      store_upper(n, a, level, part, identity);
+  }
+}
+
 static void start_accumulator(hl_nest *n, accumulator *a)
 {
   if (a->combiner->order == HL_ORDER_ROW) {
@@ -388,9 +446,11 @@ static void start_accumulator(hl_nest *n, accumulator *a)
     return;
   }
   a->first = n->carried_count;
-  n->carried_count += a->levels * a->parts;
+  n->carried_count += a->parts;
   for (int i = a->first; i < n->carried_count; i++)
     n->carried[i] = hl_emit_identity(n->e, a->combiner, a->lanes);
+  if (a->levels > 1)
+    start_upper(n, a);
 }
 
 /* Plans the accumulators; returns how many carried values they may need. */
@@ -400,7 +460,7 @@ static int plan_reduce(hl_nest *n)
   for (int i = 0; i < n->loop->result_count; i++) {
     accumulator *a = accumulator_at(n, i);
     *a = plan_accumulator(n->e, n->loop, i);
-    capacity += a->levels * a->parts;
+    capacity += a->parts;
     if (a->block && (n->block == 0 || a->block < n->block))
       n->block = a->block;
   }
@@ -441,9 +501,9 @@ static LLVMValueRef finish_row(const hl_nest *n, const accumulator *a, int part)
 
 static LLVMValueRef finish_carried(const hl_nest *n, const accumulator *a, int part)
 {
-  LLVMValueRef value = *carried_at(n, a, 0, part);
+  LLVMValueRef value = *carried_at(n, a, part);
   for (int level = 1; level < a->levels; level++)
-    value = combine(n->e, a->combiner, *carried_at(n, a, level, part), value);
+    value = combine(n->e, a->combiner, load_upper(n, a, level, part), value);
   /* total = +0 + s: a block of tiny negative products may have come out as -0 */
   if (a->combiner->order == HL_ORDER_DOT && a->levels == 1)
     value = combine(n->e, a->combiner, hl_emit_identity(n->e, a->combiner, a->lanes), value);

@@ -57,6 +57,21 @@ static void exchange_blocks(hl_emitter *e, LLVMValueRef *a, LLVMValueRef *b, int
   *a = x;
 }
 
+/* The instruction selector looks through chains of shuffles for others to take their place, in time
+ * exponential in the length of the chain. What lies behind a fence it does not see; the fence
+ * itself is no code. */
+static LLVMValueRef fence(hl_emitter *e, LLVMValueRef row)
+{
+  LLVMTypeRef type = LLVMTypeOf(row);
+  LLVMTypeRef lane = hl_llvm_scalar_bits(type) == 64 ? e->l.f64 : e->l.f32;
+  LLVMTypeRef floats = LLVMVectorType(lane, LLVMGetVectorSize(type));
+  if (e->target->family != HL_FAMILY_X86_64)
+    return row;
+  row = LLVMBuildBitCast(e->l.builder, row, floats, "");
+  row = hl_llvm_call1(&e->l, "llvm.arithmetic.fence", row);
+  return LLVMBuildBitCast(e->l.builder, row, type, "");
+}
+
 static void load_rows(hl_emitter *e, const hl_param *param, const hl_address *at, bool prefetches,
                       LLVMValueRef *rows)
 {
@@ -82,10 +97,13 @@ static LLVMValueRef *load_tile(hl_emitter *e, const hl_node *load, bool prefetch
     return NULL;
   LLVMValueRef *rows = HL_ARRAY(e->arena, n, LLVMValueRef);
   load_rows(e, load->access->param, &at, prefetches, rows);
-  for (int d = n / 2; d >= 1; d /= 2)
+  for (int d = n / 2; d >= 1; d /= 2) {
     for (int i = 0; i < n; i++)
       if (!(i & d))
         exchange_blocks(e, &rows[i], &rows[i + d], n, d);
+    for (int i = 0; i < n && d > 1; i++)
+      rows[i] = fence(e, rows[i]);
+  }
   return rows;
 }
 
