@@ -52,6 +52,10 @@ expect(document.querySelectorAll('.hit').length > 0, 'nothing found');
 key('Enter', search);
 expect(!side.hidden && side.textContent.includes('instruction'), 'no text of an instruction');
 expect(side.scrollWidth <= side.clientWidth, 'what a click tells is wider than its place');
+const told = side.getBoundingClientRect(), bar = document.querySelector('header').getBoundingClientRect();
+expect(told.left >= bar.right || told.top >= bar.bottom, 'what a click tells covers the search');
+const shown = document.querySelector('.now').getBoundingClientRect();
+expect(shown.right <= told.left || shown.bottom <= told.top, 'what a click tells covers the instruction');
 key('Escape');
 expect(side.hidden && !document.querySelector('.now'), 'Escape left something');
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# chromium.sh HLO_LITE [MODULE...] - opens what `graph` writes in headless Chromium, in two sizes of window, light and dark, and uses it
+# chromium.sh HLO_LITE [MODULE...] - opens what `graph` writes in headless Chromium, in three sizes of window, light and dark, and uses it
 # (chromium.js): no message on the console, open within 2 s. Without modules: examples and a module with many operands.
 # KEEP=FOLDER keeps the pictures. 77: there is no Chromium.
 set -eu
@@ -33,7 +33,7 @@ failed=0
 for module in "$@"; do
   "$command" graph "$module" -o "$work/g.html"
   { sed '/^<\/body>/,$d' "$work/g.html"; echo '<script>'; cat "$here/chromium.js"; echo '</script></body></html>'; } >"$work/driven.html"
-  for window in 1400,900,1 800,600,0; do
+  for window in 1400,900,1 800,600,0 500,800,1; do
     size=${window%,*} dark=${window##*,}
     title=$(browse "$size" "$dark" --dump-dom "$work/driven.html" | sed -n 's/^<title>\(.*\)<\/title>/\1/p')
     ms=$(echo "$title" | sed -n 's/^passed \([0-9]*\) ms$/\1/p')
