@@ -2,6 +2,7 @@
  * unasked. What is asked about a place in a text is answered in lsp_answers.c. */
 #include "lsp_server.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,21 @@ static void say(hl_lsp *server, json_t *message)
 static void reply(hl_lsp *server, json_t *id, json_t *result)
 {
   say(server, json_pack("{s:O, s:o}", "id", id, "result", result ? result : json_null()));
+}
+
+/* The same with a result that is text already. */
+static void reply_text(hl_lsp *server, json_t *id, const char *result)
+{
+  static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":";
+  char *number = json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY);
+  size_t size = sizeof head + (number ? strlen(number) : 0) + strlen(result) + sizeof ",\"result\":}";
+  char *text = number ? malloc(size) : NULL;
+  if (text) {
+    int length = snprintf(text, size, "%s%s,\"result\":%s}", head, number, result);
+    server->send(server->user, text, (size_t)length);
+  }
+  free(text);
+  free(number);
 }
 
 static void reply_error(hl_lsp *server, json_t *id, int code, const char *text)
@@ -218,10 +234,12 @@ static void take_request(hl_lsp *server, json_t *id, const char *method, json_t 
       reply_error(server, id, NOT_READY, "initialize comes first");
       return;
     }
-    server->refusal = NULL;
+    server->refusal = server->written = NULL;
     json_t *result = requests[i].answer(server, params);
     if (server->refusal)
       reply_error(server, id, INVALID_REQUEST, server->refusal);
+    else if (server->written)
+      reply_text(server, id, server->written);
     else
       reply(server, id, result);
     return;

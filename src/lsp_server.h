@@ -13,6 +13,7 @@ struct hl_lsp {
   hl_document *documents;
   hl_guard guard;
   bool is_utf8, is_ready, has_shut_down, has_ended;
+  const char *written; /* the result as JSON text, of an answer that gave NULL; of the document */
   const char *refusal; /* why the request that is answered cannot be */
 };
 

@@ -129,6 +129,7 @@ START_TEST(hovers)
   ask("textDocument/hover", AT(12, 21));
   HAS("**reduce**");
   HAS("`to_apply` (required)");
+  HAS("- dimensions are dimensions of the inputs `reduce-c2`");
   ask("textDocument/hover", AT(12, 62));
   HAS("sum (a: f32[], b: f32[]) -> f32[]");
   ask("textDocument/hover", AT(9, 3));
@@ -138,6 +139,23 @@ START_TEST(hovers)
   HAS("\"result\":null");
   ask("textDocument/hover", "{" URI ",\"position\":{\"line\":99999999999,\"character\":-5}}");
   HAS("\"result\":null");
+}
+END_TEST
+
+/* A shape that is left out, and one that is wrong: what follows from the operands is told. */
+START_TEST(hovers_over_inferred_shapes)
+{
+  change("  y = add(x, bias), broadcast_dimensions={1}\\n  ROOT z = f32[3,3] negate(y)");
+  ask("textDocument/hover", AT(11, 2));
+  HAS("y = f32[2,3] add");
+  ask("textDocument/hover", AT(11, 7));
+  HAS("types: pred, signed");
+  HAS("`bcast-dims-c1`");
+  ask("textDocument/hover", AT(12, 7));
+  HAS("z = f32[3,3] negate");
+  HAS("follows from the operands: `f32[2,3]`");
+  ask("textDocument/hover", AT(9, 3));
+  HAS_NOT("follows");
 }
 END_TEST
 
@@ -282,6 +300,7 @@ int main(void)
   tcase_add_test(t, a_session);
   tcase_add_test(t, fixes_words_and_shapes);
   tcase_add_test(t, hovers);
+  tcase_add_test(t, hovers_over_inferred_shapes);
   tcase_add_test(t, goes_to_definitions_and_uses);
   tcase_add_test(t, renames);
   tcase_add_test(t, lists_symbols);
