@@ -5,6 +5,7 @@
  * program, with the same kernels and marks between them. */
 #include "limits.h"
 #include "profile.h"
+#include "progress.h"
 #include "times.h"
 
 #include "runtime/hlo_runtime.h"
@@ -142,6 +143,7 @@ static bool time_runs(bench *b)
   int64_t calls;
   if (!choose_calls(b, &calls)) /* the caches and the pool are warm then */
     return false;
+  hl_progress_step(b->options->progress, "running");
   begin = hl_seconds();
   while (count < most) {
     double start = hl_seconds();
@@ -152,6 +154,7 @@ static bool time_runs(bench *b)
     if (!b->options->repeat && count >= LEAST_SAMPLES && hl_seconds() - begin > RUN_SECONDS)
       break;
   }
+  hl_progress_step(b->options->progress, NULL);
   b->run = spread_of(samples, count);
   return true;
 }
@@ -302,7 +305,9 @@ static bool measure(bench *b)
   count_bytes(b);
   if (!profile(b, &table))
     return false;
+  hl_progress_step(b->options->progress, "measuring the machine");
   b->limits = hl_limits_measure(COPY_BYTES, hlo_num_threads());
+  hl_progress_step(b->options->progress, NULL);
   hl_str text = {.arena = b->session.arena};
   if (b->options->is_json)
     print_json(b, &table, &text);

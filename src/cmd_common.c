@@ -2,6 +2,8 @@
  * outputs. */
 #include "command.h"
 
+#include "progress.h"
+
 #include "ir/print.h"
 #include "times.h"
 
@@ -47,16 +49,24 @@ static void dump_after(void *user, const char *pass, const hl_module *module)
   if (!text.arena)
     return;
   hl_module_print(&text, module);
+  hl_progress_clear(options->progress);
   fprintf(stderr, "// after %s\n%s", pass, hl_str_text(&text));
   hl_arena_free(text.arena);
+}
+
+static void tell_step(void *user, const char *step)
+{
+  hl_progress_step(user, step);
 }
 
 static void on_time(void *user, const char *step, double seconds)
 {
   hooks *h = user;
   hl_times_add(&h->times, step, seconds);
-  if (h->options->time_passes)
-    fprintf(stderr, "%10.3f ms  %s\n", 1e3 * seconds, step);
+  if (!h->options->time_passes)
+    return;
+  hl_progress_clear(h->options->progress);
+  fprintf(stderr, "%10.3f ms  %s\n", 1e3 * seconds, step);
 }
 
 void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
@@ -74,6 +84,8 @@ void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
                           .line_tables = options->line_tables,
                           .name = options->name,
                           .after_pass = options->dump_after ? dump_after : NULL,
+                          .step = tell_step,
+                          .step_user = options->progress,
                           .timing = options->time_passes || options->stats ? on_time : NULL};
   hl_session_open(s, guard, &o);
   hooks *h = HL_NEW(s->arena, hooks);
@@ -139,6 +151,7 @@ static void print_stats(const hl_session *s)
 
 int hl_command_close(hl_session *s, const hl_options *options)
 {
+  hl_progress_step(options->progress, NULL);
   if (s->diag.first) {
     hl_str text = {.arena = s->arena};
     hl_diag_render(&s->diag, (hl_render_options){use_color(options), options->json}, &text);

@@ -5,6 +5,7 @@
 #include "codegen/link.h"
 #include "dot.h"
 #include "embed.h"
+#include "progress.h"
 #include "ir/print.h"
 
 #include <errno.h>
@@ -83,7 +84,9 @@ static void write_object(job *j, const hl_code *code)
 static bool run_linker(job *j, const hl_link *link)
 {
   const char *error = NULL;
+  hl_progress_step(j->options->progress, "linking");
   bool is_linked = hl_link_run(j->session->arena, link, &error);
+  hl_progress_step(j->options->progress, NULL);
   if (!is_linked)
     hl_complain(HL_EXIT_INPUT, "%s", error);
   return is_linked;

@@ -5,6 +5,7 @@
 #include "inputs.h"
 
 #include "npz.h"
+#include "progress.h"
 
 #include "runtime/print.h"
 #include "runtime/values.h"
@@ -132,6 +133,7 @@ static void value_text(const comparison *c, const char *data, size_t index, char
 static void report(const comparison *c)
 {
   char shape[SHAPE_TEXT], where[SHAPE_TEXT], have[HL_VALUE_TEXT], want[HL_VALUE_TEXT];
+  hl_progress_clear(c->options->progress);
   fprintf(stderr, "%s %s: %zu of %zu elements differ; the farthest apart:\n", c->array->name,
           hl_array_shape_text(c->array, shape, sizeof shape), c->wrong, c->count);
   fprintf(stderr, "  %-16s %16s %16s %10s %10s %8s\n", "element", "result", "expected", "absolute",

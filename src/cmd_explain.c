@@ -4,6 +4,7 @@
 #include "explain.h"
 #include "limits.h"
 #include "page.h"
+#include "progress.h"
 
 #include "runtime/hlo_runtime.h"
 
@@ -41,7 +42,9 @@ static void measure(hl_explanation *e, const hl_options *options)
     return;
   int threads = hlo_num_threads();
   threads = threads < s->program->max_workers ? threads : s->program->max_workers;
+  hl_progress_step(options->progress, "measuring the machine");
   hl_limits limits = hl_limits_measure(COPY_BYTES, threads);
+  hl_progress_step(options->progress, NULL);
   machine->bandwidth = machine->bandwidth != 0 ? machine->bandwidth : limits.copy_bytes;
   machine->peak = machine->peak != 0 ? machine->peak : limits.fma_flops;
 }

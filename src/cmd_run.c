@@ -4,6 +4,7 @@
 
 #include "check_call.h"
 #include "inputs.h"
+#include "progress.h"
 #include "profile.h"
 
 #include "codegen/interface.h"
@@ -22,6 +23,7 @@ static bool call(hl_runner *r)
 {
   double least = 0, begin = hl_seconds();
   int64_t repeat = r->options->repeat;
+  hl_progress_step(r->options->progress, "running");
   for (int64_t i = 0; i < repeat; i++) {
     double start = hl_seconds();
     if (!hl_runner_call(r))
@@ -29,6 +31,7 @@ static bool call(hl_runner *r)
     double time = hl_seconds() - start;
     least = i == 0 || time < least ? time : least;
   }
+  hl_progress_step(r->options->progress, NULL);
   if (repeat > 1)
     fprintf(stderr, "%" PRId64 " runs: fastest %.6g ms, mean %.6g ms\n", repeat, 1e3 * least,
             1e3 * (hl_seconds() - begin) / (double)repeat);
@@ -103,10 +106,12 @@ static bool check(hl_runner *r, hl_guard *guard)
   hl_session fresh;
   hl_session_options options = {.dialect_xla = false};
   const hl_source *source = r->session->diag.source;
+  hl_progress_step(r->options->progress, "evaluating");
   hl_session_open(&fresh, guard, &options);
   bool ok = hl_session_set_text(&fresh, source->name, source->text, source->size) &&
             hl_session_load(&fresh, r->options->constants) && evaluate(r, &fresh, guard);
   hl_session_close(&fresh);
+  hl_progress_step(r->options->progress, NULL);
   return ok;
 }
 
@@ -133,17 +138,33 @@ static bool print_profile(hl_runner *r)
   return true;
 }
 
+static bool compare(hl_runner *r)
+{
+  hl_progress_step(r->options->progress, "comparing");
+  bool ok = hl_expected_compare(r);
+  hl_progress_step(r->options->progress, NULL);
+  return ok;
+}
+
+static bool load_inputs(hl_runner *r, hl_guard *guard)
+{
+  hl_progress_step(r->options->progress, "arguments");
+  bool ok = hl_inputs_load(r, guard);
+  hl_progress_step(r->options->progress, NULL);
+  return ok;
+}
+
 /* What is printed comes before what is compared: the report then stands at the end. */
 static bool run_module(hl_runner *r, hl_guard *guard)
 {
   const hl_options *o = r->options;
   r->session->options.code.profile = o->profile;
   if (!hl_command_load(r->session, o, o->inputs[0]) || !hl_runner_build(r) || !fits_output(r) ||
-      !hl_inputs_load(r, guard) || !hl_runner_link(r) || !call(r))
+      !load_inputs(r, guard) || !hl_runner_link(r) || !call(r))
     return false;
   bool shows = !o->expected || o->output; /* who compares does not want pages of numbers */
   return (!o->check || check(r, guard)) && (!shows || deliver(r)) &&
-         (!o->profile || print_profile(r)) && (!o->expected || hl_expected_compare(r));
+         (!o->profile || print_profile(r)) && (!o->expected || compare(r));
 }
 
 /* NULL, or why the options for arguments do not go together (arena text). */

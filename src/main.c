@@ -2,6 +2,8 @@
  * errors end. */
 #include "command.h"
 
+#include "progress.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +50,10 @@ static int run_command(const hl_command *c, int count, char **words, hl_arena *a
     return hl_complain(HL_EXIT_USAGE, "%s", error);
   if (options.dump_after && !is_dump(arena, options.dump_after, &error))
     return hl_complain(HL_EXIT_USAGE, "%s", error);
-  return c->run(&options, arena, guard);
+  options.progress = c->id == HL_COMMAND_LSP ? NULL : hl_progress_new();
+  int status = c->run(&options, arena, guard);
+  hl_progress_free(options.progress);
+  return status;
 }
 
 static void on_fatal(const char *reason)

@@ -103,6 +103,7 @@ typedef struct hl_options {
   bool per_kernel;   /* bench */
   const char *call_libraries; /* --custom-calls */
   const char *linker, *cc;
+  struct hl_progress *progress; /* where steps are told; NULL: nowhere */
 } hl_options;
 
 /* Reads the words after the command's name. False: *error says why (arena text). */

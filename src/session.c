@@ -57,10 +57,17 @@ bool hl_session_input_fault(hl_session *s, const char *format, ...)
   return fail(s, HL_FAULT_INPUT, NULL);
 }
 
+static void tell_step(hl_session *s, const char *step)
+{
+  if (s->options.step)
+    s->options.step(s->options.step_user, step);
+}
+
 static void tell_time(hl_session *s, const char *step, double start)
 {
   if (s->options.timing)
     s->options.timing(s->options.user, step, hl_seconds() - start);
+  tell_step(s, NULL);
 }
 
 bool hl_session_set_text(hl_session *s, const char *name, const char *text, size_t size)
@@ -77,7 +84,10 @@ bool hl_session_read(hl_session *s, const char *path)
   bool is_stdin = !strcmp(path, "-");
   hl_io_error error;
   size_t size;
-  if (!hl_io_read(is_stdin ? "/dev/stdin" : path, &s->owned, &size, &error)) {
+  tell_step(s, "reading");
+  bool is_read = hl_io_read(is_stdin ? "/dev/stdin" : path, &s->owned, &size, &error);
+  tell_step(s, NULL);
+  if (!is_read) {
     s->owned = NULL;
     return hl_session_input_fault(s, "%s", error.text);
   }
@@ -90,6 +100,7 @@ bool hl_session_read(hl_session *s, const char *path)
 bool hl_session_parse(hl_session *s)
 {
   double start = hl_seconds();
+  tell_step(s, "reading");
   s->module = hl_parse(s->arena, s->diag.source, &s->diag);
   tell_time(s, "parse", start);
   if (!s->module)
@@ -100,6 +111,7 @@ bool hl_session_parse(hl_session *s)
 bool hl_session_verify(hl_session *s)
 {
   double start = hl_seconds();
+  tell_step(s, "verifying");
   bool ok = hl_verify(s->module, (hl_verify_options){.dialect_xla = s->options.dialect_xla}, &s->diag);
   tell_time(s, "verify", start);
   if (!ok)
@@ -213,7 +225,10 @@ bool hl_session_optimize(hl_session *s, const hl_pass_id *passes, int count)
                           .timing = s->options.timing ? time_pass : NULL,
                           .user = s};
   hl_pass_id broken;
-  if (hl_run_passes(s->module, &pipeline, &s->diag, &broken))
+  tell_step(s, "passes");
+  bool ok = hl_run_passes(s->module, &pipeline, &s->diag, &broken);
+  tell_step(s, NULL);
+  if (ok)
     return true;
   if (broken == HL_PASS_COUNT)
     return fail(s, HL_FAULT_INPUT, NULL);
@@ -242,6 +257,7 @@ bool hl_session_lower(hl_session *s)
                               .max_workers = max_workers(s),
                               .cache_bytes = CACHE_BYTES};
   s->symbol = s->options.name ? s->options.name : hl_c_name(s->arena, s->diag.source->name);
+  tell_step(s, "fusing");
   s->program = hl_lower(s->arena, s->module, &options);
   tell_time(s, "lower", start);
   return true;
@@ -262,7 +278,9 @@ bool hl_session_emit(hl_session *s, hl_code_kind kind, hl_code *code)
   options.debug = s->options.line_tables ? s->diag.source : NULL;
   options.timing = s->options.timing;
   options.timing_user = s->options.user;
+  tell_step(s, "machine code");
   bool ok = hl_codegen_program(s->arena, s->program, &options, kind, code, &error);
+  tell_step(s, NULL);
   return ok || fail(s, HL_FAULT_INTERNAL, error);
 }
 

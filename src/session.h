@@ -34,6 +34,9 @@ typedef struct hl_session_options {
   void (*after_pass)(void *user, const char *pass, const hl_module *module);
   void (*timing)(void *user, const char *step, double seconds);
   void *user;
+  /* Told what begins, in words for people, and NULL when it ends; NULL. */
+  void (*step)(void *user, const char *step);
+  void *step_user;
 } hl_session_options;
 
 typedef struct hl_session {
