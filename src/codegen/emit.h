@@ -178,6 +178,9 @@ int hl_emit_tile_size(const hl_emitter *e, hl_element_type type);
  * after all. */
 bool hl_emit_has_tile(const hl_emitter *e, const hl_loop *loop);
 bool hl_emit_jam_tile(hl_emitter *e, const hl_node *load);
+/* Whether the parts of a vector loop's body are to run in a loop, and that loop. */
+bool hl_emit_rolls_tile(const hl_emitter *e, const hl_loop *loop);
+void hl_emit_rolled_tile(hl_emitter *e, const hl_loop *loop);
 /* Iterations a round of a REDUCE that loads tiles, 0: none; the same of the first such REDUCE in a
  * vector loop. */
 int hl_emit_reduce_tile(const hl_emitter *e, const hl_loop *loop, const hl_node *lanes);

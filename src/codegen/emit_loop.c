@@ -193,6 +193,14 @@ static void set_lane_var(hl_emitter *e, const hl_node *var, LLVMValueRef base)
   e->values[var->id].step = 1;
 }
 
+static void emit_lane_body(hl_emitter *e, const hl_loop *loop)
+{
+  if (hl_emit_rolls_tile(e, loop))
+    hl_emit_rolled_tile(e, loop);
+  else
+    hl_emit_block(e, &loop->body);
+}
+
 static void emit_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, LLVMValueRef end,
                        int width)
 {
@@ -200,7 +208,7 @@ static void emit_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef start, L
   hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, end, width, NULL, 0);
   e->width = width;
   set_lane_var(e, loop->vars[0], rounds.index);
-  hl_emit_block(e, &loop->body);
+  emit_lane_body(e, loop);
   e->width = 1;
   hl_llvm_loop_end(&e->l, &rounds);
 }
@@ -223,7 +231,7 @@ static void emit_masked_lanes(hl_emitter *e, const hl_loop *loop, LLVMValueRef s
   e->width = width;
   e->mask = hl_emit_tail_mask(e, rounds.index, end, width);
   set_lane_var(e, loop->vars[0], rounds.index);
-  hl_emit_block(e, &loop->body);
+  emit_lane_body(e, loop);
   e->mask = NULL;
   e->width = 1;
   hl_llvm_loop_end(&e->l, &rounds);
@@ -237,7 +245,7 @@ static void emit_masked_round(hl_emitter *e, const hl_loop *loop, LLVMValueRef s
   e->width = width;
   e->mask = hl_emit_tail_mask(e, start, end, width);
   set_lane_var(e, loop->vars[0], start);
-  hl_emit_block(e, &loop->body);
+  emit_lane_body(e, loop);
   e->mask = NULL;
   e->width = 1;
   hl_llvm_if_end(&e->l, &branch);

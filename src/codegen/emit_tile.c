@@ -132,6 +132,95 @@ bool hl_emit_jam_tile(hl_emitter *e, const hl_node *load)
   return parts;
 }
 
+/* Long bodies stand there once, in a loop over the parts: transposed rows wait for it on the stack.
+ */
+
+static bool has_inner(const hl_block *block)
+{
+  for (const hl_node *node = block->first; node; node = node->next)
+    if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD ||
+        node->op == HL_LOOP_IF)
+      return true;
+  return false;
+}
+
+bool hl_emit_rolls_tile(const hl_emitter *e, const hl_loop *loop)
+{
+  enum { ROLLED_COST = 10 };
+  return e->jam > 1 && e->options->opt_level < 3 &&
+         hl_emit_only_vector_loop(e->jam_var->loop) == loop && hl_emit_has_tile(e, loop) &&
+         !has_inner(&loop->body) && hl_emit_cost(&loop->body) >= ROLLED_COST;
+}
+
+/* Before the loop. NULL: no tile. */
+static LLVMValueRef spill_tile(hl_emitter *e, const hl_node *load)
+{
+  bool is_tile = load->op == HL_LOOP_LOAD && e->width == e->jam && !e->mask &&
+                 e->jam == hl_emit_tile_size(e, load->access->param->type) &&
+                 hl_emit_is_tile(e, load, e->jam_var, e->lane_var);
+  LLVMValueRef *rows = is_tile ? load_tile(e, load, true) : NULL;
+  if (!rows)
+    return NULL;
+  LLVMTypeRef type = LLVMTypeOf(rows[0]);
+  LLVMValueRef stack = hl_llvm_alloca(&e->l, type, e->jam, 64);
+  for (int i = 0; i < e->jam; i++)
+    LLVMBuildStore(e->l.builder, rows[i], hl_llvm_gep(&e->l, type, stack, hl_llvm_i64(&e->l, i)));
+  return stack;
+}
+
+/* In it. */
+static void fill_tile(hl_emitter *e, const hl_node *load, LLVMValueRef stack, LLVMValueRef part)
+{
+  LLVMTypeRef type = hl_llvm_memory_type(&e->l, load->access->param->type, e->width);
+  LLVMValueRef *row = HL_ARRAY(e->arena, 1, LLVMValueRef);
+  *row = LLVMBuildLoad2(e->l.builder, type, hl_llvm_gep(&e->l, type, stack, part), "");
+  e->tiles[load->id] = row;
+}
+
+static void emit_rolled_body(hl_emitter *e, const hl_loop *loop, LLVMValueRef *stacks,
+                             LLVMValueRef part)
+{
+  int at = 0;
+  for (const hl_node *node = loop->body.first; node; node = node->next, at++)
+    if (stacks[at])
+      fill_tile(e, node, stacks[at], part);
+  e->tile_at = 0;
+  hl_emit_block(e, &loop->body);
+  hl_emit_close_tiles(e, loop);
+}
+
+static LLVMValueRef *spill_tiles(hl_emitter *e, const hl_loop *loop)
+{
+  int count = 0;
+  for (const hl_node *node = loop->body.first; node; node = node->next)
+    count++;
+  LLVMValueRef *stacks = HL_ARRAY(e->arena, count + 1, LLVMValueRef);
+  count = 0;
+  for (const hl_node *node = loop->body.first; node; node = node->next)
+    stacks[count++] = spill_tile(e, node);
+  return stacks;
+}
+
+void hl_emit_rolled_tile(hl_emitter *e, const hl_loop *loop)
+{
+  const hl_node *var = e->jam_var;
+  hl_value parts = e->values[var->id];
+  int jam = e->jam;
+  LLVMValueRef *stacks = spill_tiles(e, loop);
+  hl_llvm_loop rounds;
+  hl_llvm_loop_begin(&e->l, e->arena, &rounds, hl_llvm_i64(&e->l, 0), hl_llvm_i64(&e->l, jam), 1,
+                     NULL, 0);
+  LLVMValueRef at = LLVMBuildAdd(e->l.builder, parts.parts[0], rounds.index, "");
+  e->jam = 1;
+  e->jam_var = NULL;
+  hl_value_set_scalar(e, var, at, HL_NAN_NONE);
+  emit_rolled_body(e, loop, stacks, rounds.index);
+  e->jam = jam;
+  e->jam_var = var;
+  hl_value_set(e, var, parts);
+  hl_llvm_loop_end(&e->l, &rounds);
+}
+
 /* Reductions. */
 
 /* Iterations of a small body that stores nothing can be loaded for together. */
