@@ -400,6 +400,8 @@ hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats)
   hl_step *last = hl_cut_quads(program, step, &p);
   if (!hl_find_product(last->kernel, &p))
     return last;
+  if (hl_stream_product(program, last, &p))
+    return last;
   packing k = plan(program, last, &p);
   bool packs = pays(&k, repeats);
   tile(&k, packs);

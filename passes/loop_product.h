@@ -42,4 +42,8 @@ int64_t hl_product_depth(const hl_product *p);
  * product's step. */
 hl_step *hl_cut_quads(hl_program *program, hl_step *step, const hl_product *p);
 
+/* loop_stream.c: a row times a large matrix is cut so that memory is read in long runs. Returns
+ * whether it was. */
+bool hl_stream_product(hl_program *program, hl_step *step, const hl_product *p);
+
 #endif

@@ -41,8 +41,7 @@ static void move_to_end(hl_node *node, hl_block *block)
   hl_node_append(node, block);
 }
 
-/* Loop var `var` of `loop` from now on counts inside block `b` of `size`: var -> var + size * b, wherever it is used. */
-static void offset_var(hl_kernel *kernel, hl_loop *loop, int v, hl_node *b, int64_t size)
+void hl_offset_var(hl_kernel *kernel, hl_loop *loop, int v, hl_node *b, int64_t size)
 {
   hl_node *var = loop->vars[v];
   bool is_plain = hl_count_uses(&loop->body, var).plain > 0;
@@ -87,7 +86,7 @@ hl_node *hl_split_for(hl_kernel *kernel, hl_node *node, int64_t chunk)
   hl_node *outer = hl_loop_for(&at, HL_MODE_SERIAL, (n + chunk - 1) / chunk, NULL);
   put_before(outer, node);
   move_to_end(node, &outer->loop->body);
-  offset_var(kernel, node->loop, 0, hl_loop_var(outer, 0), chunk);
+  hl_offset_var(kernel, node->loop, 0, hl_loop_var(outer, 0), chunk);
   limit_var(kernel, node->loop, 0, hl_loop_var(outer, 0), chunk, node);
   return outer;
 }
@@ -272,7 +271,7 @@ static void store_blocks(hl_step *step, target *t, hl_buffer **buffers, hl_param
   hl_block_walk(&kernel->body, remove_store, NULL);
   hl_node *outer = wrap(kernel, blocks);
   hl_node *b = hl_loop_var(outer, 0);
-  offset_var(kernel, loop, 0, b, t->block);
+  hl_offset_var(kernel, loop, 0, b, t->block);
   limit_var(kernel, loop, 0, b, t->block, t->reduce);
   hl_loop_builder at = at_block(kernel, t->reduce->block);
   for (int i = 0; i < loop->result_count; i++) {
@@ -349,7 +348,7 @@ static void stream_rows(hl_kernel *kernel, target *t, hl_param **params)
     inits[i] = put_before(hl_loop_load(&in_columns, access, NULL, NULL), t->reduce);
   }
   move_to_end(columns, &steps->loop->body);
-  offset_var(kernel, reduce, 0, hl_loop_var(steps, 0), COL_STEP);
+  hl_offset_var(kernel, reduce, 0, hl_loop_var(steps, 0), COL_STEP);
   reduce->extents[0] = COL_STEP;
   hl_reduce_to_fold(kernel, t->reduce, inits);
 }

@@ -11,6 +11,9 @@ int64_t hl_block_work(const hl_block *block, const void *skip);
 /* for i in 0..n -> for b in 0..ceil(n / chunk): for i in 0..min(chunk, n - chunk * b). Returns the outer loop; the inner one keeps mode. */
 hl_node *hl_split_for(hl_kernel *kernel, hl_node *loop, int64_t chunk);
 
+/* Var v of the loop from now on counts inside block `b` of `size`: var -> var + size * b, wherever the body uses it. */
+void hl_offset_var(hl_kernel *kernel, hl_loop *loop, int v, hl_node *b, int64_t size);
+
 /* Cuts a large reduction to few results at the blocks of numerics.md rule 4: the step computes one value a block, a new step behind
  * it combines them. Returns whether it did. */
 bool hl_split_reduces(hl_program *program, hl_step *step);

@@ -52,13 +52,48 @@ static bool is_made(const hl_loop *loop, const hl_node *node, int depth)
   }
 }
 
+static bool is_arithmetic(hl_loop_op op)
+{
+  return op == HL_LOOP_ADD || op == HL_LOOP_SUB || op == HL_LOOP_MUL || op == HL_LOOP_FMA;
+}
+
+/* Whether anything but `by` takes the value; bodies with loops inside are not looked at: they may.
+ */
+static bool is_taken_elsewhere(const hl_block *block, const hl_node *value, const hl_node *by)
+{
+  for (const hl_node *node = block->first; node; node = node->next) {
+    if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD ||
+        node->op == HL_LOOP_IF)
+      return true;
+    for (int i = 0; i < node->operand_count && node != by; i++)
+      if (node->operands[i] == value)
+        return true;
+  }
+  return false;
+}
+
+/* A sum whose start came from memory: the first iteration makes something new of it, and nobody
+ * else sees it. */
+static bool is_sum(const hl_loop *loop, int i)
+{
+  const hl_node *yield = loop->yields[i];
+  for (int k = 0; k < loop->var_count; k++)
+    if (loop->extents[k] < 1 || (loop->limits && loop->limits[k]))
+      return false;
+  for (int k = 0; k < loop->result_count; k++)
+    if (k != i && loop->yields[k] == loop->accs[i])
+      return false;
+  return is_arithmetic(yield->op) && !is_taken_elsewhere(&loop->body, loop->accs[i], yield);
+}
+
 static bool needs_clean(hl_emitter *e, const hl_node *node)
 {
   const hl_loop *loop = node->loop;
-  for (int i = 0; i < loop->result_count; i++)
-    if (hl_is_float(loop->accs[i]->type) && (e->values[node->operands[i]->id].nan == HL_NAN_MOVED ||
-                                             !is_made(loop, loop->yields[i], 8)))
+  for (int i = 0; i < loop->result_count; i++) {
+    bool starts_moved = e->values[node->operands[i]->id].nan == HL_NAN_MOVED && !is_sum(loop, i);
+    if (hl_is_float(loop->accs[i]->type) && (starts_moved || !is_made(loop, loop->yields[i], 8)))
       return true;
+  }
   return false;
 }
 
@@ -90,7 +125,7 @@ void hl_emit_fold(hl_emitter *e, const hl_node *node)
   const hl_loop *loop = node->loop;
   fold_value *values = HL_ARRAY(e->arena, loop->result_count, fold_value);
   hl_nest n = {.e = e, .loop = loop, .counter = -1, .body = emit_fold_body, .context = values};
-  n.is_unrolled = hl_nest_unrolls(e, loop, 8);
+  n.is_unrolled = hl_nest_unrolls(e, loop, 16);
   n.carried_count = plan_fold(e, node, values);
   n.carried = HL_ARRAY(e->arena, n.carried_count + 1, LLVMValueRef);
   for (int i = 0; i < loop->result_count; i++)
