@@ -66,33 +66,52 @@ static bool check_array(const place *p, const hl_npy *a, hl_io_error *e)
                                  (long long)unfit, param->type);
 }
 
-static const hl_zip_member *find_member(const hl_zip *z, const hlo_exe_array *param, int index)
+/* By name; by number where the archive is all that there is. */
+static const hl_zip_member *find_member(const hl_argument_source *s, const hl_zip *z, int index)
 {
   char numbered[32];
+  const hlo_exe_array *param = &s->params[index];
   snprintf(numbered, sizeof numbered, "arr_%d", index);
   const hl_zip_member *m = hl_zip_find(z, param->name);
   if (!m && param->hlo_name)
     m = hl_zip_find(z, param->hlo_name);
-  return m ? m : hl_zip_find(z, numbered);
+  return m || s->path_count > 1 ? m : hl_zip_find(z, numbered);
 }
 
+static bool load_file(const hl_argument_source *s, int index, const char *path, hl_npy *array, hl_io_error *e)
+{
+  place p = {s, index, path};
+  return hl_npy_load(path, array, e) && check_array(&p, array, e);
+}
+
+static bool load_member(const hl_argument_source *s, int index, const hl_zip *z, const hl_zip_member *m, hl_npy *array,
+                        hl_io_error *e)
+{
+  hl_io_error why;
+  place p = {s, index, s->paths[0]};
+  if (!hl_zip_read(z, m, array, &why))
+    return hl_io_fail(e, "%.*s: %.300s", PATH_TEXT, s->paths[0], why.text);
+  return check_array(&p, array, e);
+}
+
+/* What the archive does not name comes from the files behind it, in order. */
 static bool load_members(const hl_argument_source *s, const hl_zip *z, hl_npy *arrays,
                          hl_io_error *e)
 {
-  const char *path = s->paths[0];
+  int next = 1;
   for (int i = 0; i < s->param_count; i++) {
-    hl_io_error why;
-    place p = {s, i, path};
-    const hl_zip_member *m = find_member(z, &s->params[i], i);
-    if (!m)
-      return hl_io_fail(e, "%.*s: no member '%.80s' or 'arr_%d'", PATH_TEXT, path,
+    const hl_zip_member *m = find_member(s, z, i);
+    if (!m && s->path_count == 1)
+      return hl_io_fail(e, "%.*s: no member '%.80s' or 'arr_%d'", PATH_TEXT, s->paths[0],
                         s->params[i].name, i);
-    if (!hl_zip_read(z, m, &arrays[i], &why))
-      return hl_io_fail(e, "%.*s: %.300s", PATH_TEXT, path, why.text);
-    if (!check_array(&p, &arrays[i], e))
+    if (!m && next == s->path_count)
+      return hl_io_fail(e, "%.*s: no member '%.80s', and no file is left for it", PATH_TEXT, s->paths[0],
+                        s->params[i].name);
+    bool ok = m ? load_member(s, i, z, m, &arrays[i], e) : load_file(s, i, s->paths[next++], &arrays[i], e);
+    if (!ok)
       return false;
   }
-  return true;
+  return next == s->path_count || hl_io_fail(e, "%.*s: every argument has an array already", PATH_TEXT, s->paths[next]);
 }
 
 static bool load_archive(const hl_argument_source *s, hl_npy *arrays, hl_io_error *e)
@@ -108,11 +127,9 @@ static bool load_files(const hl_argument_source *s, hl_npy *arrays, hl_io_error 
   if (s->path_count != s->param_count)
     return hl_io_fail(e, "the module %s %d %s%s, not %d", s->what ? "has" : "takes", s->param_count,
                       s->what ? s->what : "argument", s->param_count == 1 ? "" : "s", s->path_count);
-  for (int i = 0; i < s->param_count; i++) {
-    place p = {s, i, s->paths[i]};
-    if (!hl_npy_load(s->paths[i], &arrays[i], e) || !check_array(&p, &arrays[i], e))
+  for (int i = 0; i < s->param_count; i++)
+    if (!load_file(s, i, s->paths[i], &arrays[i], e))
       return false;
-  }
   return true;
 }
 
@@ -136,7 +153,7 @@ static bool make_random(const hl_argument_source *s, hl_npy *arrays, hl_io_error
 
 static bool is_archive(const hl_argument_source *s)
 {
-  return s->path_count == 1 && ends_with(s->paths[0], ".npz");
+  return s->path_count > 0 && ends_with(s->paths[0], ".npz");
 }
 
 bool hl_arguments_load(const hl_argument_source *source, hl_arguments *out, hl_io_error *e)

@@ -77,7 +77,7 @@ static void print_usage(FILE *out)
   const hlo_exe_description *m = &hlo_exe_model;
   char shape[512];
   fprintf(out,
-          "usage: %s [FILE.npy... | FILE.npz | --random SEED] [-o DIR/|FILE.npz|FILE.npy|-] "
+          "usage: %s [[FILE.npz] FILE.npy... | --random SEED] [-o DIR/|FILE.npz|FILE.npy|-] "
           "[--repeat N]\n",
           m->name);
   for (int i = 0; i < m->arg_count; i++)

@@ -10,7 +10,7 @@ static const hl_command commands[] = {
      "compile softmax.hlo --emit=shared -o softmax.so\n"
      "compile -g -O3 --cpu=native softmax.hlo --emit=asm -o -\n"},
     {HL_COMMAND_RUN, "run", hl_command_run, 1, INT32_MAX,
-     "[options] model.hlo [x.npy y.npy | args.npz | --random SEED]",
+     "[options] model.hlo [args.npz x.npy y.npy | --random SEED]",
      "compile for this machine, run, and print or store the results",
      "run softmax.hlo --random 1\n"
      "run bias_add.hlo --input bias='{10, 20, 30}' --fill=iota\n"
@@ -18,7 +18,7 @@ static const hl_command commands[] = {
      "run bias_add.hlo --fill=ones --expected y.npz --rtol 1e-6\n"
      "run mlp.hlo --random 1 --profile\n"},
     {HL_COMMAND_BENCH, "bench", hl_command_bench, 1, INT32_MAX,
-     "[options] model.hlo [x.npy y.npy | args.npz | --random SEED]",
+     "[options] model.hlo [args.npz x.npy y.npy | --random SEED]",
      "time compiling and running, beside what this machine can do",
      "bench softmax.hlo\n"
      "bench mlp.hlo --per-kernel --json -o mlp.json\n"},

@@ -11,7 +11,7 @@ rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$prefix" >"$work/install.log"
 cd "$work"
-cp "$source"/examples/*.hlo "$source"/examples/*.c "$source"/examples/*.cpp "$source"/examples/jax/cnn* \
+cp "$source"/examples/*.hlo "$source"/examples/*.c "$source"/examples/*.cpp "$source"/examples/jax/cnn* "$source"/examples/jax/spirals* \
   "$source"/examples/cortex-m/[dm]*.[ch]* .
 cp -r "$source/tests/package" .
 PATH=$prefix/bin:$PATH
@@ -74,6 +74,23 @@ jit() {
 cnn() {
   hlo-lite compile cnn.hlo && build cnn cnn.c cnn.o && ./cnn
 }
+# Weights as arguments, from an archive, compiled in: the same predictions.
+spirals() {
+  hlo-lite compile spirals.hlo && hlo-lite compile spirals_embedded.hlo &&
+    build spirals spirals.c spirals.o spirals_embedded.o && ./spirals
+}
+spirals_archive() {
+  echo 'ENTRY e { ROOT points = f32[512,2] parameter(0) }' >points.hlo && hlo-lite run points.hlo --random 3 -o points.npy &&
+    hlo-lite run spirals_embedded.hlo points.npy -o want.npy && hlo-lite run spirals.hlo spirals.npz points.npy -o run.npy &&
+    hlo-lite compile spirals.hlo --emit=exe -o spirals_exe && ./spirals_exe spirals.npz points.npy -o exe.npy &&
+    cmp want.npy run.npy && cmp want.npy exe.npy || return 1
+  hlo-lite run spirals.hlo spirals.npz 2>said && return 1
+  grep -q "no member 'points'" said || return 1
+  ./spirals_exe spirals.npz points.npy points.npy 2>said && return 1
+  grep -q 'every argument has an array already' said || return 1
+  ./spirals_exe spirals.npz want.npy 2>said && return 1
+  grep -q 'parameter 6, points, is f32\[512,2\]' said
+}
 digits() {
   hlo-lite compile mlp_f32.hlo --threads=off && hlo-lite compile mlp_int8.hlo --threads=off &&
     build digits digits.c mlp_f32.o mlp_int8.o && ./digits
@@ -97,39 +114,12 @@ executable() {
 compiles() {
   hlo-lite compile "$1" -o each.o
 }
-for program in link_object cnn digits dlopen_library jit builder builder_cpp own_pool executable; do
+for program in link_object cnn spirals spirals_archive digits dlopen_library jit builder builder_cpp own_pool executable; do
   try $program
 done
 for file in *.hlo; do
   try compiles "$file"
 done
-
-# ---- the tour of README.md: what it shows is what happens ----
-
-# The indented block whose first line begins with this text, without the indentation.
-block() {
-  awk -v first="$1" '
-    /^    / { if (!inside) { inside = 1; wanted = index($0, "    " first) == 1 } }
-    /^[^ ]/ { inside = 0 }
-    inside && wanted { sub(/^    /, ""); print }' "$source/README.md"
-}
-# What the block says that its first line, a command, prints; dots stand for what it leaves out.
-printed() {
-  block "\$ $1" | sed -e 1d -e '/^\.\.\.$/d'
-}
-tour() {
-  rm -rf tour && mkdir tour && cd tour || return 1
-  block 'HloModule bias_add' >bias_add.hlo
-  block '#include "bias_add.h"' >main.c
-  hlo-lite check bias_add.hlo 2>said && return 1
-  printed 'hlo-lite check bias_add.hlo' | diff -B - said || return 1
-  sed -i 's/add(x, bias)/&, broadcast_dimensions={1}/' bias_add.hlo
-  hlo-lite compile bias_add.hlo --emit=loops | sed -n '/^kernel/,/^$/p' >said
-  printed 'hlo-lite compile bias_add.hlo --emit=loops' | diff -B - said || return 1
-  hlo-lite compile bias_add.hlo && build a.out main.c bias_add.o && ./a.out >said || return 1
-  printed 'hlo-lite compile bias_add.hlo && cc main.c bias_add.o && ./a.out' | diff -B - said
-}
-try tour
 
 # ---- objects ----
 

@@ -23,7 +23,7 @@ static _Alignas(64) unsigned char workspace[CNN_WORKSPACE_BYTES + 1];
 
 static void predict(void)
 {
-  cnn_args args = {.image_1 = &images[0][0]};
+  cnn_args args = {.image = &images[0][0]};
   cnn_results results = {.result0 = kind, .result1 = &probability[0][0]};
   if (cnn(&args, &results, workspace) != 0)
     exit(1);

@@ -8,10 +8,11 @@
     hlo_lite_jax.save('model', jax.jit(model), params, x, npz=1)     # it is written to model.npz instead
 
 Arguments are examples: only their shapes and types matter, but for those that are embedded or written. Any pytree will do; its
-leaves become parameters in JAX's order, named after their paths. Needs the command hlo-lite on PATH (or in HLO_LITE) and `ld`.
+leaves become parameters in JAX's order, named after the argument and their paths in it (params_Dense_0_kernel). Needs the command hlo-lite on PATH (or in HLO_LITE) and `ld`.
 """
 import ctypes
 import functools
+import inspect
 import os
 import re
 import subprocess
@@ -28,9 +29,31 @@ def _lower(function, args, embed):
     return jax.jit(rest, keep_unused=True).lower(*args[embed:])
 
 
+def _names(function, args):
+    """A C name for each leaf of the arguments, in JAX's order."""
+    try:
+        parameters = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        parameters = []
+    parameters += [f'arg{i}' for i in range(len(parameters), len(args))]
+    paths = [(name, path) for name, arg in zip(parameters, args) for path, _ in jax.tree_util.tree_leaves_with_path(arg)]
+    return [re.sub(r'\W+', '_', name + jax.tree_util.keystr(path)).strip('_') for name, path in paths]
+
+
+def _named(text, names):
+    """The text with these names for the parameters of its entry, where no other instruction has them."""
+    head, entry = text.split('\nENTRY ', 1)
+    for i, name in enumerate(names):
+        old = re.search(rf'^ *(?:ROOT )?(\S+) = .* parameter\({i}\)', entry, re.M).group(1)
+        if not re.search(rf'(?<![\w.-]){re.escape(name)}(?![\w.-])', entry):
+            entry = re.sub(rf'(?<![\w.-]){re.escape(old)}(?![\w.-])', name, entry)
+    return head + '\nENTRY ' + entry
+
+
 def text(function, *args, embed=0):
     """The function as HLO text. The first `embed` arguments become constants."""
-    return _lower(function, args, embed).compiler_ir('hlo').as_hlo_text(print_large_constants=True)
+    lowered = _lower(function, args, embed).compiler_ir('hlo').as_hlo_text(print_large_constants=True)
+    return _named(lowered, _names(function, args)[len(jax.tree.leaves(args[:embed])):])
 
 
 def _run(*words):

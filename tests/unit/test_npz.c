@@ -326,11 +326,29 @@ START_TEST(arguments_must_fit)
   ck_assert(!load(paths, 1, &a));
   ck_assert(strstr(error.text, "holds NumPy f4[4], but parameter 0, x, is f32[3]"));
   hl_arguments_free(&a);
-  ck_assert(!load(paths, 3, &a));
-  ck_assert_str_eq(error.text, "the module takes 2 arguments, not 3");
-  hl_arguments_free(&a);
+}
+END_TEST
+
+/* What the archive does not name comes from the files behind it. */
+START_TEST(archives_and_files_together)
+{
+  static const char *const one[] = {"x"}, *const both[] = {"x", "Arg_1"}, *const numbered[] = {"x", "arr_1"};
+  const char *paths[] = {path, path, path}, *files[] = {"a.npy", "b.npy", "c.npy"};
+  hl_arguments a;
+  write_archive(one, 1, 3);
   ck_assert(!load(paths, 2, &a));
-  ck_assert(strstr(error.text, "not a .npy file"));
+  ck_assert_msg(strstr(error.text, "not a .npy file") != NULL, "%s", error.text);
+  hl_arguments_free(&a);
+  write_archive(numbered, 2, 3);
+  ck_assert(!load(paths, 2, &a)); /* numbers count only where there are no files */
+  ck_assert_msg(strstr(error.text, "not a .npy file") != NULL, "%s", error.text);
+  hl_arguments_free(&a);
+  write_archive(both, 2, 3);
+  ck_assert(!load(paths, 2, &a));
+  ck_assert_msg(strstr(error.text, "every argument has an array already") != NULL, "%s", error.text);
+  hl_arguments_free(&a);
+  ck_assert(!load(files, 3, &a));
+  ck_assert_str_eq(error.text, "the module takes 2 arguments, not 3");
   hl_arguments_free(&a);
 }
 END_TEST
@@ -417,6 +435,7 @@ int main(void)
   tcase_add_test(t, compressed_needs_an_inflater);
   tcase_add_loop_test(t, members_by_name_or_number, 0, ROWS(namings));
   tcase_add_test(t, arguments_must_fit);
+  tcase_add_test(t, archives_and_files_together);
   tcase_add_test(t, random_arguments);
   tcase_add_test(t, results_into_a_folder);
   tcase_add_test(t, results_into_an_archive);
