@@ -13,6 +13,11 @@ cp "$source"/examples/cortex-m/* .
 
 for model in mlp_f32 mlp_int8; do
   "$command" compile $model.hlo --target=thumbv7em-none-eabihf --cpu=cortex-m4
+  arm-none-eabi-size -A $model.o | awk -v m=$model '
+    /^\.text|^\.rodata/ { printf "%s: %d bytes of %s\n", m, $2, $1 }
+    (/^\.data|^\.bss/) && $2 > 0 { print m ": writable data"; bad = 1 }
+    END { exit bad }'
+  sed -n 's/#define .*_WORKSPACE_BYTES UINT64_C(\(.*\))/'$model': \1 bytes of workspace/p' $model.h
   [ -z "$(arm-none-eabi-nm -u $model.o)" ] || { echo "$model.o asks for something"; exit 1; }
 done
 arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 --specs=rdimon.specs -T mps2.ld \
