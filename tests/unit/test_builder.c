@@ -215,24 +215,29 @@ static void add_line(char *line, bool *is_entry)
   }
 }
 
-/* The text of a module as `hlo-lite fmt` writes it, without the comments of the file. */
-static char *stored_text(const char *path)
+static const char *read_text(const char *path)
 {
   static char text[1 << 20];
   FILE *file = fopen(path, "r");
   ck_assert_ptr_nonnull(file);
-  size_t size = fread(text, 1, sizeof text, file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
-  hlo_module *stored = hlo_parse(context, path, text, size);
-  ck_assert_msg(stored != NULL, "%s", hlo_messages(context));
-  char *copy = strdup(hlo_module_text(context, stored));
+  return text;
+}
+
+/* A module as `hlo-lite fmt` writes it, without comments; NULL when it has faults. */
+static char *canonical(const char *text, size_t size)
+{
+  hlo_module *stored = hlo_parse(context, "stored.hlo", text, size);
+  char *copy = stored ? strdup(hlo_module_text(context, stored)) : NULL;
   hlo_module_free(stored);
   return copy;
 }
 
-static void rebuilds(const char *path)
+/* Takes the text over. */
+static void rebuilds(const char *path, char *want)
 {
-  char *want = stored_text(path), *lines = strdup(want);
+  char *lines = strdup(want);
   bool is_entry = false;
   for (char *line = lines; line;) {
     char *end = strchr(line, '\n');
@@ -256,8 +261,41 @@ START_TEST(rebuilds_the_examples)
   ck_assert_int_eq(glob(HL_SOURCE_DIR "/examples/jax/*.hlo", GLOB_APPEND, NULL, &found), 0);
   ck_assert_int_eq(glob(HL_SOURCE_DIR "/examples/cortex-m/*.hlo", GLOB_APPEND, NULL, &found), 0);
   ck_assert_uint_ge(found.gl_pathc, 13);
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    const char *text = read_text(found.gl_pathv[i]);
+    char *want = canonical(text, strlen(text));
+    ck_assert_msg(want != NULL, "%s", hlo_messages(context));
+    rebuilds(found.gl_pathv[i], want);
+  }
+  globfree(&found);
+}
+END_TEST
+
+/* Every legal case of a file of tests/ops; how many there are. */
+static int rebuild_cases(const char *path)
+{
+  static const char mark[] = "\n// -----";
+  int count = 0;
+  for (const char *text = read_text(path); text;) {
+    const char *end = strstr(text, mark);
+    char *want = canonical(text, end ? (size_t)(end - text) : strlen(text));
+    if (want) {
+      rebuilds(path, want);
+      count++;
+    }
+    text = end ? strchr(end + 1, '\n') : NULL;
+  }
+  return count;
+}
+
+/* A file each: so every op can be built, and prints as if it had been read. */
+START_TEST(rebuilds_every_op)
+{
+  glob_t found;
+  ck_assert_int_eq(glob(HL_SOURCE_DIR "/tests/ops/*.hlo", 0, NULL, &found), 0);
+  ck_assert_uint_ge(found.gl_pathc, 120);
   for (size_t i = 0; i < found.gl_pathc; i++)
-    rebuilds(found.gl_pathv[i]);
+    ck_assert_msg(rebuild_cases(found.gl_pathv[i]) > 0, "%s has no legal case", found.gl_pathv[i]);
   globfree(&found);
 }
 END_TEST
@@ -417,6 +455,24 @@ START_TEST(broadcasts_shapes)
   ck_assert_int_eq(out[2], 5);
   ck_assert_int_eq(hlo_broadcast_shapes(4, ranks, all, out), -1);
   ck_assert_int_eq(hlo_broadcast_shapes(0, NULL, NULL, out), 0);
+}
+END_TEST
+
+START_TEST(broadcasts_arrays)
+{
+  hlo_value *x = f32("x", 2, SIZES(2, 1)), *y = f32("y", 1, SIZES(3)), *z = f32("z", 0, NULL), *in[] = {x, y, z}, *out[3];
+  ck_assert_int_eq(hlo_broadcast_arrays(3, in, out), 0);
+  for (int i = 0; i < 3; i++) {
+    ck_assert_int_eq(hlo_value_rank(out[i]), 2);
+    ck_assert_int_eq(hlo_value_dimensions(out[i])[0], 2);
+    ck_assert_int_eq(hlo_value_dimensions(out[i])[1], 3);
+  }
+  ck_assert_int_eq(hlo_broadcast_arrays(0, NULL, NULL), 0);
+  hlo_value *bad[] = {y, f32("w", 1, SIZES(4))};
+  ck_assert_int_eq(hlo_broadcast_arrays(2, bad, out), 1);
+  ck_assert_ptr_null(out[0]);
+  ck_assert_ptr_null(out[1]);
+  fails_with("hlo_broadcast_arrays: operands could not be broadcast together with shapes (3,) (4,): 3 against 4 in dimension 0");
 }
 END_TEST
 
@@ -824,8 +880,10 @@ int main(void)
   tcase_add_test(t, constants_are_copied);
   tcase_add_test(t, aliases_join_equal_shapes_alone);
   tcase_add_test(t, rebuilds_the_examples);
+  tcase_add_test(t, rebuilds_every_op);
   tcase_add_test(t, agrees_with_numpy);
   tcase_add_test(t, broadcasts_shapes);
+  tcase_add_test(t, broadcasts_arrays);
   tcase_add_test(t, views);
   tcase_add_test(t, takes);
   tcase_add_test(t, pools);
