@@ -8,8 +8,8 @@ int main(void)
   hlo_context *context = hlo_context_new();
   hlo_builder *b = hlo_builder_new(context, "mandel");
   hlo_value *u = hlo_iota(b, "f32", 1, S(W), 0), *v = hlo_iota(b, "f32", 1, S(H), 0);
-  hlo_value *re = hlo_subtract(hlo_multiply(u, hlo_scalar(b, "f32", 3.0 / W)), hlo_scalar(b, "f32", 2));
-  hlo_value *im = hlo_subtract(hlo_multiply(v, hlo_scalar(b, "f32", 2.0 / (H - 1))), hlo_scalar(b, "f32", 1));
+  hlo_value *re = hlo_subtract(hlo_multiply(u, hlo_scalar(b, "f32", 3.0 / (double)W)), hlo_scalar(b, "f32", 2));
+  hlo_value *im = hlo_subtract(hlo_multiply(v, hlo_scalar(b, "f32", 2.0 / (double)(H - 1))), hlo_scalar(b, "f32", 1));
   hlo_value *c = hlo_complex(re, hlo_unsqueeze(im, 1)), *z = c;
   for (int i = 0; i < 12; i++)
     z = hlo_add(hlo_multiply(z, z), c);
