@@ -52,6 +52,10 @@ const char *hl_build_names(hlo_builder *builder, int count, hlo_value *const *va
 bool hl_build_wants_array(const char *caller, hlo_value *x);
 /* Floats or complex numbers, or an error. */
 bool hl_build_wants_floats(const char *caller, hlo_value *x);
+/* A type that compares, or an error. */
+bool hl_build_wants_order(const char *caller, hlo_value *x);
+/* The scalar of x's type, which has an order, that loses against all others. */
+hlo_value *hl_build_extreme(const hlo_value *x, bool is_max);
 /* axis of [-rank, rank) as a number from 0, or -1 after an error. */
 int hl_build_axis(const char *caller, hlo_value *x, int axis, int rank);
 /* A scalar of x's type. */

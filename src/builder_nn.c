@@ -209,14 +209,13 @@ typedef struct pooling {
   int64_t kernel, stride, padding;
 } pooling;
 
-static hlo_value *pool(hlo_value *x, pooling p, double init)
+static hlo_value *pool(hlo_value *x, pooling p, hlo_value *first)
 {
   if (hl_shape_of(x)->rank != 4)
     return hl_build_error(x->builder, p.caller, "x has %d dimensions; wanted 4", hl_shape_of(x)->rank);
   const int64_t kernel[] = {p.kernel, p.kernel};
   if (!kernel_fits(p.caller, x, kernel, &(hlo_conv2d_options){.dilation = {1, 1}, .padding = {p.padding, p.padding}}))
     return NULL;
-  hlo_value *first = hl_build_like(x, init);
   hlo_computation *region = hlo_region(x->builder, p.opcode, hlo_value_type(x));
   return hl_build_line(x->builder, p.caller,
                        "reduce-window(%v, %v), window={size=1x1x%lx%l stride=1x1x%lx%l pad=0_0x0_0x%l_%lx%l_%l}, to_apply=%c", x,
@@ -226,15 +225,18 @@ static hlo_value *pool(hlo_value *x, pooling p, double init)
 hlo_value *hlo_max_pool2d(hlo_value *x, int64_t kernel, int64_t stride, int64_t padding)
 {
   pooling p = {__func__, "maximum", kernel, stride ? stride : kernel, padding};
-  hl_build_call call = begin_floats(__func__, x);
-  return call.builder ? hl_build_end(call, pool(x, p, -INFINITY)) : NULL;
+  hl_build_call call = hl_build_begin(__func__, 1, &x);
+  if (!call.builder)
+    return NULL;
+  bool is_good = hl_build_wants_array(__func__, x) && hl_build_wants_order(__func__, x);
+  return hl_build_end(call, is_good ? pool(x, p, hl_build_extreme(x, true)) : NULL);
 }
 
 hlo_value *hlo_avg_pool2d(hlo_value *x, int64_t kernel, int64_t stride, int64_t padding)
 {
   pooling p = {__func__, "add", kernel, stride ? stride : kernel, padding};
   hl_build_call call = begin_floats(__func__, x);
-  return call.builder ? hl_build_end(call, scaled(pool(x, p, 0.0), 1.0 / ((double)kernel * (double)kernel))) : NULL;
+  return call.builder ? hl_build_end(call, scaled(pool(x, p, hl_build_like(x, 0.0)), 1.0 / ((double)kernel * (double)kernel))) : NULL;
 }
 
 hlo_value *hlo_mse(hlo_value *x, hlo_value *target)
@@ -283,7 +285,7 @@ static hlo_value *masked(hlo_value *scores, hlo_value *mask)
     return scores;
   if (hl_shape_of(mask)->element_type != HL_PRED)
     return hlo_add(scores, mask);
-  return hlo_where(mask, scores, hl_build_like(scores, -INFINITY));
+  return hlo_where(mask, scores, hl_build_extreme(scores, true));
 }
 
 static hlo_value *attention(hlo_value *q, hlo_value *k, hlo_value *v, hlo_value *mask)
@@ -292,7 +294,7 @@ static hlo_value *attention(hlo_value *q, hlo_value *k, hlo_value *v, hlo_value 
   hlo_builder *b = q->builder;
   hlo_value *all[] = {q, k, v};
   for (int i = 0; i < 3; i++)
-    if (!hl_build_wants_floats(caller, all[i]))
+    if (!hl_build_wants_floats(caller, all[i]) || !hl_build_wants_order(caller, all[i]))
       return NULL;
     else if (hl_shape_of(all[i])->rank < 2)
       return hl_build_error(b, caller, "'%s' has less than 2 dimensions", hlo_value_name(all[i]));

@@ -105,8 +105,7 @@ hlo_value *hlo_any(hlo_value *x, int count, const int *axes, int keepdims)
   return fold_pred(__func__, "or", 0.0, x, count, axes, keepdims);
 }
 
-/* The value that loses against all others. */
-static hlo_value *extreme(const hlo_value *x, bool is_max)
+hlo_value *hl_build_extreme(const hlo_value *x, bool is_max)
 {
   hl_element_type type = hl_shape_of(x)->element_type;
   if (hl_is_float(type) && !hl_float_has_infinity(type))
@@ -121,7 +120,7 @@ static hlo_value *extreme(const hlo_value *x, bool is_max)
   return hlo_constant(x->builder, hl_type_name(type), 0, NULL, &value);
 }
 
-static bool has_order(const char *caller, hlo_value *x)
+bool hl_build_wants_order(const char *caller, hlo_value *x)
 {
   if (!hl_is_complex(hl_shape_of(x)->element_type))
     return true;
@@ -137,12 +136,12 @@ static hlo_value *extremum(const char *caller, bool is_max, hlo_value *x, int co
   hl_build_call call = hl_build_begin(caller, 1, &x);
   if (!call.builder)
     return NULL;
-  if (!read_axes(caller, x, count, given, &a) || !has_order(caller, x))
+  if (!read_axes(caller, x, count, given, &a) || !hl_build_wants_order(caller, x))
     return hl_build_end(call, NULL);
   if (a.elements == 0)
     return hl_build_end(call, hl_build_error(x->builder, caller, "zero-size array to reduction operation %s which has no identity",
                                             opcode));
-  return hl_build_end(call, reduce(caller, opcode, x, extreme(x, is_max), &a, keepdims));
+  return hl_build_end(call, reduce(caller, opcode, x, hl_build_extreme(x, is_max), &a, keepdims));
 }
 
 hlo_value *hlo_max(hlo_value *x, int count, const int *axes, int keepdims)
@@ -215,14 +214,14 @@ static hlo_computation *pick_region(hlo_builder *b, const char *type, bool is_ma
 static hlo_value *arg(const char *caller, bool is_max, hlo_value *x, int axis, int keepdims)
 {
   reduced_axes a;
-  if (!read_axes(caller, x, 1, &axis, &a) || !has_order(caller, x))
+  if (!read_axes(caller, x, 1, &axis, &a) || !hl_build_wants_order(caller, x))
     return NULL;
   if (a.elements == 0)
     return hl_build_error(x->builder, caller, "attempt to get arg%s of an empty sequence",
                           is_max ? "max" : "min");
   hlo_builder *b = x->builder;
   hlo_value *index = hlo_iota(b, "s64", a.rank, hl_shape_of(x)->dimensions, (int)a.list[0]);
-  hlo_value *init = extreme(x, is_max);
+  hlo_value *init = hl_build_extreme(x, is_max);
   hlo_value *last = hlo_scalar(b, "s64", 0x1p62);
   hlo_computation *region = last ? pick_region(b, hlo_value_type(x), is_max) : NULL;
   if (!region)

@@ -537,6 +537,10 @@ START_TEST(pools)
   GIVES(hlo_max_pool2d(hlo_negative(hlo_view(x, 4, SIZES(1, 2, 1, 3))), 2, 0, 1), -1, -2, -4, -5);
   GIVES(hlo_avg_pool2d(hlo_view(x, 4, SIZES(1, 1, 2, 3)), 2, 1, 0), 3, 4);
   GIVES(hlo_avg_pool2d(hlo_view(x, 4, SIZES(1, 2, 1, 3)), 2, 0, 1), 0.25f, 1.25f, 1, 2.75f);
+  GIVES(hlo_max_pool2d(hlo_convert(hlo_negative(hlo_view(x, 4, SIZES(1, 2, 1, 3))), "s8"), 2, 0, 1), -1, -2, -4, -5);
+  GIVES(hlo_max_pool2d(hlo_convert(hlo_negative(hlo_view(x, 4, SIZES(1, 2, 1, 3))), "f8e4m3fn"), 2, 0, 1), -1, -2, -4, -5);
+  hlo_max_pool2d(hlo_parameter(b, "z", "c128", 4, SIZES(1, 1, 2, 3)), 2, 0, 0);
+  fails_with("hlo_max_pool2d: 'z' is c128, which has no order");
   hlo_max_pool2d(f32("x", 3, SIZES(1, 2, 3)), 2, 0, 0);
   fails_with("hlo_max_pool2d: x has 3 dimensions; wanted 4");
   hlo_avg_pool2d(f32("x", 4, SIZES(1, 1, 2, 3)), 3, 0, 0);
