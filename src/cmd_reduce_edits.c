@@ -105,6 +105,72 @@ static bool drop_results(hl_module *module, range r)
   return true;
 }
 
+static int count_entry(const hl_module *module)
+{
+  int count = 0;
+  for (const hl_instruction *ins = module->entry->first; ins; ins = ins->next)
+    count++;
+  return count;
+}
+
+/* What stays is marked 1, and 2 where it was the root or something that goes used it. Returns how many those are. */
+static int mark_results(hl_computation *c, int first)
+{
+  int place = 0, count = 0;
+  for (hl_instruction *ins = c->first; ins; ins = ins->next)
+    ins->scratch = place++ < first || ins->opcode == HL_OP_PARAMETER;
+  for (hl_instruction *ins = c->first; ins; ins = ins->next) {
+    hl_instruction_remove_attr(ins, HL_ATTR_CONTROL_PREDECESSORS); /* it may name what goes */
+    for (int i = 0; !ins->scratch && i < ins->operand_count; i++)
+      if (ins->operands[i]->scratch)
+        ins->operands[i]->scratch = 2;
+  }
+  if (c->root->scratch)
+    c->root->scratch = 2;
+  for (const hl_instruction *ins = c->first; ins; ins = ins->next)
+    count += ins->scratch == 2;
+  return count;
+}
+
+/* Those that are marked 2, as a tuple at the end, or the one. */
+static hl_instruction *gather_results(hl_computation *c, int count)
+{
+  hl_arena *arena = c->module->arena;
+  hl_instruction **results = HL_ARRAY(arena, count + 1, hl_instruction *);
+  const hl_shape **shapes = HL_ARRAY(arena, count + 1, const hl_shape *);
+  int taken = 0;
+  for (hl_instruction *ins = c->first; ins; ins = ins->next)
+    if (ins->scratch == 2) {
+      shapes[taken] = ins->shape;
+      results[taken++] = ins;
+    }
+  if (count == 1)
+    return results[0];
+  hl_instruction *tuple =
+      hl_instruction_new(c, NULL, HL_OP_TUPLE, NULL, hl_shape_tuple(arena, count, shapes), count, results, NULL);
+  tuple->scratch = 1;
+  return tuple;
+}
+
+/* A range from 0 stands for as many places at the end of the entry: half of them, then half of those, and so on come to the
+ * place behind what is looked for. */
+static bool cut_tail(hl_module *module, range r)
+{
+  hl_computation *c = module->entry;
+  int places = count_entry(module);
+  if (r.first > 0 || r.count >= places)
+    return false;
+  c->root = gather_results(c, mark_results(c, places - r.count));
+  for (hl_instruction *ins = c->last, *previous; ins; ins = previous) {
+    previous = ins->previous;
+    if (!ins->scratch)
+      hl_instruction_remove(ins);
+  }
+  forget_interface(module);
+  forget_signature(c);
+  return true;
+}
+
 /* ---- parameters ---- */
 
 static bool make_parameter(hl_instruction *ins)
@@ -488,6 +554,7 @@ typedef struct edit {
 
 static const edit edits[HL_REDUCE_COUNT] = {
     [HL_REDUCE_ENTRY] = {count_computations, move_entry, NULL, false},
+    [HL_REDUCE_TAIL] = {count_entry, cut_tail, NULL, true},
     [HL_REDUCE_PARAMETERS] = {count_instructions, NULL, make_parameter, true},
     [HL_REDUCE_ROOT] = {count_instructions, NULL, move_root, false},
     [HL_REDUCE_RESULTS] = {count_results, drop_results, NULL, true},

@@ -7,10 +7,11 @@
 /* In the order in which they are best tried: what takes away most stands first. */
 typedef enum hl_reduction {
   HL_REDUCE_ENTRY,       /* a computation becomes the entry */
+  HL_REDUCE_TAIL,        /* instructions at the end of the entry go; what they used becomes its results */
   HL_REDUCE_RESULTS,     /* elements of the tuple that is the entry's root go */
   HL_REDUCE_PARAMETERS,  /* instructions of the entry become parameters */
-  HL_REDUCE_ROOT,        /* another instruction becomes the root */
   HL_REDUCE_UNUSED,      /* parameters of the entry that nothing uses go */
+  HL_REDUCE_ROOT,        /* another instruction becomes the root */
   HL_REDUCE_DEAD,        /* instructions that nothing uses go, effects or not */
   HL_REDUCE_OPERAND,     /* an instruction is replaced by its first operand of the same shape */
   HL_REDUCE_LAST_OPERAND,
