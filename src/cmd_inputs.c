@@ -117,14 +117,26 @@ static bool read_file(hl_runner *r, int index, const char *path)
   return true;
 }
 
+static bool unknown_param(hl_runner *r, const char *given, size_t length)
+{
+  const char *name = hl_arena_strndup(r->session->arena, given, length), *closest = NULL;
+  size_t limit = length < 6 ? length / 3 : 2;
+  for (int i = 0; i < r->param_count; i++)
+    if (hl_edit_distance(name, r->params[i].name, limit) <= limit && !closest)
+      closest = r->params[i].name;
+  if (closest)
+    return hl_session_input_fault(r->session, "--input %s: the module has no such parameter; did you mean '%s'?",
+                                  name, closest);
+  return hl_session_input_fault(r->session, "--input %s: the module has no such parameter", name);
+}
+
 static bool read_given(hl_runner *r, const char *given, hl_guard *guard)
 {
   size_t length = strcspn(given, "=");
   int index = find_param(r, given, length);
   const char *value = given + length + 1;
   if (index < 0)
-    return hl_session_input_fault(r->session, "--input %.*s: the module has no such parameter",
-                                  (int)length, given);
+    return unknown_param(r, given, length);
   if (r->arguments.data[index])
     return hl_session_input_fault(r->session, "--input %.*s: given twice", (int)length, given);
   return ends_with(value, ".npy") ? read_file(r, index, value) : read_text(r, index, value, guard);

@@ -40,16 +40,21 @@ static const hl_command commands[] = {
      "extract --root total softmax.hlo -o total.hlo\n"},
     {HL_COMMAND_REDUCE, "reduce", hl_command_reduce, 1, 1, "--script CMD [options] model.hlo",
      "the smallest module for which a command still succeeds",
-     "reduce --script 'grep -q exponential' softmax.hlo\n"},
+     "reduce --script 'grep -q exponential' softmax.hlo\n"
+     "reduce --max-runs 50 --script 'hlo-lite check' mlp.hlo -o small.hlo\n"},
     {HL_COMMAND_EXPLAIN, "explain", hl_command_explain, 1, 1, "[options] model.hlo",
      "show where operands are repeated, what is fused and why not more, loops, bytes, flops, bounds",
-     "explain softmax.hlo\n"},
+     "explain softmax.hlo\n"
+     "explain --kernel 1 --bandwidth 20 --peak 200 mlp.hlo\n"
+     "explain --json softmax.hlo -o softmax.json\n"},
     {HL_COMMAND_GRAPH, "graph", hl_command_graph, 1, 1, "[options] model.hlo -o g.html|g.svg|g.dot",
      "draw the module, with its kernels as boxes: a page to pan, zoom and search, SVG, or graphviz",
-     "graph mlp.hlo -o mlp.html\n"},
+     "graph mlp.hlo -o mlp.html\n"
+     "graph --format=dot mlp.hlo\n"},
     {HL_COMMAND_SHAPES, "shapes", hl_command_shapes, 1, INT32_MAX, "[options] 2,1,5 3,1 5...",
      "what shapes broadcast to under the rules of NumPy and PyTorch, and the HLO that says it",
-     "shapes 2,1,5 3,1 5\n"},
+     "shapes 2,1,5 3,1 5\n"
+     "shapes 2,1 3 -o sum.hlo\n"},
     {HL_COMMAND_LSP, "lsp", hl_command_lsp, 0, 0, "", "the language server for editors, on standard input and output",
      NULL},
     {HL_COMMAND_OPS, "ops", hl_command_ops, 0, INT32_MAX, "[options] [NAME...]",
