@@ -615,7 +615,7 @@ static const option *closest_option(const char *word, int commands)
 
 static const char *unknown_option(hl_arena *arena, const char *word, hl_command_id command)
 {
-  const option *closest = closest_option(word, command);
+  const option *closest = closest_option(word, (int)command);
   if (closest)
     return hl_arena_printf(arena, "unknown option '%s'; did you mean '%s'?", word, closest->name);
   closest = closest_option(word, ~0);

@@ -101,10 +101,10 @@ static int finish(terminal *t, bool is_script, bool ok)
     kill(t->child, SIGHUP);
   close(t->file);
   waitpid(t->child, &status, 0);
-  if (is_script)
-    return !ok;
-  fwrite(t->text, 1, t->length, stdout);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  if (!is_script)
+    fwrite(t->text, 1, t->length, stdout);
+  free(t->text);
+  return is_script ? !ok : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 int main(int argc, char **argv)
@@ -121,5 +121,8 @@ int main(int argc, char **argv)
     execvp(words[1], words + 1);
     _exit(127);
   }
-  return t.child < 0 ? 2 : finish(&t, is_script, is_script && follow(&t, script));
+  bool ok = t.child > 0 && is_script && follow(&t, script);
+  if (script)
+    fclose(script);
+  return t.child < 0 ? 2 : finish(&t, is_script, ok);
 }
