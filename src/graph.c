@@ -210,7 +210,7 @@ static void place_boxes(hl_graph *g, hl_graph_panel *panel)
     }
   }
   panel->width = layout.width + 2 * HL_GRAPH_PAD > 240 ? layout.width + 2 * HL_GRAPH_PAD : 240;
-  panel->height = layout.height + 2 * HL_GRAPH_PAD + HL_GRAPH_TITLE + SHAPE_HEIGHT;
+  panel->height = layout.height + 2 * HL_GRAPH_PAD + HL_GRAPH_TITLE + (double)SHAPE_HEIGHT;
 }
 
 /* Panels stand below each other; their contents count from their corners. */

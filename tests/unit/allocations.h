@@ -5,6 +5,12 @@
 
 #include <stdlib.h>
 
+#if defined(__has_feature) /* as clang says what gcc says by a macro */
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define CAN_FAIL_ALLOCATIONS 1
 extern void *__libc_malloc(size_t bytes);
