@@ -194,6 +194,7 @@ typedef struct hl_buffer {
   const void *data;     /* constant */
   int64_t offset;       /* TEMP: bytes from the workspace's start; 64-byte aligned; -1 before planning */
   bool is_per_worker;   /* TEMP: kernel scratch; `bytes` is one worker's, each worker's part starts at a multiple of 64 */
+  bool is_read;         /* RESULT, while scheduling: some step reads it */
   int first_step, last_step; /* TEMP, after planning: when its memory is its own, as numbers of steps */
   struct hl_buffer *alias; /* RESULT: the argument it may share memory with (input_output_alias), or NULL */
 } hl_buffer;

@@ -5,6 +5,7 @@
  */
 #include "lower_kernel.h"
 
+#include "fuse_kinds.h"
 #include "loop_edit.h"
 
 #include <string.h>
@@ -553,6 +554,35 @@ static hl_value compute(hl_puller *p, const hl_instruction *ins, int leaf, const
   return value;
 }
 
+/* Bytes that come in and go out. */
+static int64_t traffic_of(const hl_program *program)
+{
+  int64_t bytes = 0;
+  for (int i = 0; i < program->buffer_count; i++)
+    if (program->buffers[i]->kind == HL_BUFFER_ARGUMENT || program->buffers[i]->kind == HL_BUFFER_RESULT)
+      bytes += program->buffers[i]->bytes;
+  return bytes;
+}
+
+/* A large argument that is copied into a result and updated there (a cache of keys and values): who reads what became of it reads the
+ * argument, which the copy just brought into the caches, and the update. The copy can go past the caches then. Not where the argument may be a result,
+ * too: its memory may have changed by then. */
+static bool is_seen_through(const hl_puller *p, const hl_instruction *ins)
+{
+  enum { LARGE_BYTES = 1 << 20 };
+  const hl_module *module = ins->computation->module;
+  if (ins->opcode != HL_OP_DYNAMIC_UPDATE_SLICE || p->options->opt_level < 2 || module->alias_count > 0)
+    return false;
+  const hl_instruction *from = ins->operands[0], *update = ins->operands[1];
+  while (hl_is_view(update))
+    update = update->operands[0];
+  const hl_buffer *buffer = p->leaves[ins->scratch][0];
+  return from->opcode == HL_OP_PARAMETER && from->computation == module->entry &&
+         hl_placement_of(p->plan, update)->is_stored && buffer->kind == HL_BUFFER_RESULT &&
+         buffer->bytes >= LARGE_BYTES && !hl_is_whole(p->unit->roots[0]) &&
+         traffic_of(p->program) > p->options->cache_bytes;
+}
+
 hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_index *index)
 {
   if (p->region_values)
@@ -564,7 +594,7 @@ hl_value hl_pull(hl_puller *p, const hl_instruction *ins, int leaf, const hl_ind
   hl_value value;
   hl_range outer = p->kernel->current;
   const hl_placement *placement = hl_placement_of(p->plan, ins);
-  if (placement->is_stored && placement->unit != p->unit) {
+  if (placement->is_stored && placement->unit != p->unit && !is_seen_through(p, ins)) {
     value = hl_put_load(p, p->leaves[ins->scratch][leaf], hl_index_flatten(p, shape, index));
   } else {
     hl_note_origin(p, ins);

@@ -49,7 +49,7 @@ hl_value hl_lower_dynamic_slice(hl_puller *p, const hl_instruction *ins, int lea
   return hl_pull(p, ins->operands[0], 0, at);
 }
 
-/* The update where the element lies in its window. */
+/* The update where the element lies in its window. Where that is one element wide, it is that one in any case. */
 hl_value hl_lower_dynamic_update_slice(hl_puller *p, const hl_instruction *ins, int leaf,
                                        const hl_index *index)
 {
@@ -58,6 +58,7 @@ hl_value hl_lower_dynamic_update_slice(hl_puller *p, const hl_instruction *ins, 
   int rank = ins->shape->rank;
   hl_index start[HL_LIMIT_RANK], *at = HL_ARRAY(p->arena, rank + 1, hl_index);
   hl_node *inside = NULL;
+  bool may_miss = false;
   if (hl_shape_elements(update->shape) == 0)
     return hl_pull(p, ins->operands[0], 0, index);
   hl_put_start(p, ins, 2, update->shape, start);
@@ -66,7 +67,10 @@ hl_value hl_lower_dynamic_update_slice(hl_puller *p, const hl_instruction *ins, 
     at[d] = hl_index_add(p, index[d], hl_index_scale(p, start[d], -1, 0));
     hl_node *here = hl_index_within(p, at[d], 0, update->shape->dimensions[d], &never);
     inside = hl_put_both(p, inside, here);
+    may_miss |= here && update->shape->dimensions[d] > 1;
+    if (update->shape->dimensions[d] == 1)
+      at[d] = hl_index_constant(0);
   }
-  hl_value value = hl_pull_if(p, inside, update, 0, at);
+  hl_value value = may_miss ? hl_pull_if(p, inside, update, 0, at) : hl_pull(p, update, 0, at);
   return inside ? hl_put_either(p, inside, value, hl_pull(p, ins->operands[0], 0, index)) : value;
 }

@@ -9,8 +9,14 @@ enum {
   PARALLEL_WORK = 1 << 16, /* operations a kernel needs before threads pay */
   CHUNK_WORK = 1 << 14,    /* operations one chunk should have */
   FLAT_CHUNK = 1 << 14,    /* iterations of a flat loop that stay together */
-  JAM_ROWS = 4
+  JAM_ROWS = 4,
+  LARGE_RESULT = 1 << 20   /* bytes worth a store past the caches */
 };
+
+typedef struct schedule {
+  const hl_lower_options *options;
+  bool fills_caches; /* what comes in and goes out is more than they hold */
+} schedule;
 
 /* --- what a loop costs --- */
 
@@ -341,10 +347,15 @@ static void parallelize(hl_kernel *kernel)
 
 /* --- stores past the caches --- */
 
+typedef struct streamed {
+  const hl_param *only; /* NULL: all */
+} streamed;
+
 static void stream_node(void *user, hl_node *node)
 {
-  (void)user;
-  if (node->op != HL_LOOP_STORE || node->access->param->direction != HL_PARAM_OUT)
+  const streamed *s = user;
+  if (node->op != HL_LOOP_STORE || node->access->param->direction != HL_PARAM_OUT ||
+      (s->only && s->only != node->access->param))
     return;
   const hl_node *owner = node->block->owner;
   if (!owner || owner->op != HL_LOOP_FOR || owner->loop->mode != HL_MODE_VECTOR)
@@ -355,34 +366,44 @@ static void stream_node(void *user, hl_node *node)
 }
 
 /* A kernel touches no more elements of an array than it has operations: a window of a large one may be small. */
-static void stream(hl_step *step, const hl_lower_options *options)
+static int64_t touched_bytes(const hl_param *param, int64_t most)
 {
-  int64_t bytes = 0, most = hl_block_work(&step->kernel->body, NULL);
-  for (int i = 0; i < step->kernel->param_count; i++) {
-    const hl_param *param = step->kernel->params[i];
-    int64_t touched = param->count < most ? param->count : most;
-    if (param->direction != HL_PARAM_SCRATCH)
-      bytes += touched * hl_type_bytes(param->type);
-  }
-  if (bytes > options->cache_bytes)
-    hl_block_walk(&step->kernel->body, stream_node, NULL);
+  return (param->count < most ? param->count : most) * hl_type_bytes(param->type);
 }
 
-static void choose_modes(hl_step *step, const hl_lower_options *options)
+/* Results that nothing reads again leave the caches to the rest of a program that fills them. */
+static void stream(hl_step *step, const schedule *s)
+{
+  int64_t bytes = 0, most = hl_block_work(&step->kernel->body, NULL);
+  for (int i = 0; i < step->kernel->param_count; i++)
+    if (step->kernel->params[i]->direction != HL_PARAM_SCRATCH)
+      bytes += touched_bytes(step->kernel->params[i], most);
+  streamed all = {NULL};
+  if (bytes > s->options->cache_bytes)
+    hl_block_walk(&step->kernel->body, stream_node, &all);
+  for (int i = 0; s->fills_caches && i < step->kernel->param_count; i++) {
+    streamed one = {step->kernel->params[i]};
+    if (step->buffers[i]->kind == HL_BUFFER_RESULT && !step->buffers[i]->is_read &&
+        touched_bytes(one.only, most) >= LARGE_RESULT)
+      hl_block_walk(&step->kernel->body, stream_node, &one);
+  }
+}
+
+static void choose_modes(hl_step *step, const schedule *s)
 {
   hl_kernel *kernel = step->kernel;
   vectorize(&kernel->body);
-  if (options->max_workers > 1)
+  if (s->options->max_workers > 1)
     parallelize(kernel);
   interleave(&kernel->body);
-  stream(step, options);
+  stream(step, s);
   hl_kernel_show_walks(kernel);
 }
 
 /* Returns the step that the kernel ends with: a product may have got a step in front. */
-static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_lower_options *options,
-                                bool repeats)
+static hl_step *schedule_kernel(hl_program *program, hl_step *step, const schedule *s, bool repeats)
 {
+  const hl_lower_options *options = s->options;
   hl_kernel *kernel = step->kernel;
   hl_kernel_dce(kernel);
   hl_kernel_cse(kernel);
@@ -400,25 +421,53 @@ static hl_step *schedule_kernel(hl_program *program, hl_step *step, const hl_low
     hl_split_reduces(program, step); /* the step that combines comes next, on its own */
   hl_step *last = hl_block_products(program, step, repeats);
   for (; step != last; step = step->next)
-    choose_modes(step, options);
-  choose_modes(last, options);
+    choose_modes(step, s);
+  choose_modes(last, s);
   return last;
 }
 
-static void schedule_steps(hl_program *program, hl_steps *steps, const hl_lower_options *options,
-                           bool repeats)
+static void schedule_steps(hl_program *program, hl_steps *steps, const schedule *s, bool repeats)
 {
   for (hl_step *step = steps->first; step; step = step->next) {
     if (step->kind == HL_STEP_KERNEL)
-      step = schedule_kernel(program, step, options, repeats);
-    schedule_steps(program, &step->condition, options, true);
-    schedule_steps(program, &step->body, options, true);
+      step = schedule_kernel(program, step, s, repeats);
+    schedule_steps(program, &step->condition, s, true);
+    schedule_steps(program, &step->body, s, true);
     for (int i = 0; i < step->branch_count; i++)
-      schedule_steps(program, &step->branches[i], options, repeats);
+      schedule_steps(program, &step->branches[i], s, repeats);
   }
+}
+
+static void mark_reads(hl_steps *steps)
+{
+  for (hl_step *step = steps->first; step; step = step->next) {
+    for (int i = 0; step->kind == HL_STEP_KERNEL && i < step->kernel->param_count; i++)
+      step->buffers[i]->is_read |= step->kernel->params[i]->direction != HL_PARAM_OUT;
+    if (step->kind == HL_STEP_COPY)
+      step->buffers[1]->is_read = true;
+    for (int i = 0; step->kind == HL_STEP_CALL && i < step->call->value_count; i++)
+      if (step->call->values[i].buffer)
+        step->call->values[i].buffer->is_read = true;
+    mark_reads(&step->condition);
+    mark_reads(&step->body);
+    for (int i = 0; i < step->branch_count; i++)
+      mark_reads(&step->branches[i]);
+  }
+}
+
+static bool fills_caches(const hl_program *program, const hl_lower_options *options)
+{
+  int64_t bytes = 0;
+  for (int i = 0; i < program->buffer_count; i++) {
+    hl_buffer_kind kind = program->buffers[i]->kind;
+    bytes += kind == HL_BUFFER_ARGUMENT || kind == HL_BUFFER_RESULT ? program->buffers[i]->bytes : 0;
+  }
+  return bytes > options->cache_bytes;
 }
 
 void hl_schedule(hl_program *program, const hl_lower_options *options)
 {
-  schedule_steps(program, &program->steps, options, false);
+  schedule s = {options, fills_caches(program, options)};
+  mark_reads(&program->steps);
+  schedule_steps(program, &program->steps, &s, false);
 }
