@@ -33,7 +33,8 @@ hl_open_loop hl_open_window(hl_puller *p, const hl_instruction *ins, hl_scope *i
  * which dimension (lower_prefix.c). */
 typedef struct hl_prefix {
   int dim;
-  bool is_reversed, is_blocked; /* blocked: by rule 7 */
+  bool is_reversed, is_exclusive; /* exclusive: an output has the elements before it */
+  bool is_blocked;                /* by rule 7 */
 } hl_prefix;
 bool hl_is_prefix_window(const hl_instruction *ins, hl_prefix *prefix);
 

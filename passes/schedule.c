@@ -9,6 +9,7 @@ enum {
   PARALLEL_WORK = 1 << 16, /* operations a kernel needs before threads pay */
   CHUNK_WORK = 1 << 14,    /* operations one chunk should have */
   FLAT_CHUNK = 1 << 14,    /* iterations of a flat loop that stay together */
+  LINES = 16, /* scanned together: registers turned round have as many lanes at most */
   JAM_ROWS = 4,
   LARGE_RESULT = 1 << 20   /* bytes worth a store past the caches */
 };
@@ -166,31 +167,52 @@ static int64_t longest_reduce(const hl_block *block)
   return longest;
 }
 
+static int64_t stride_in(const hl_access *access, const hl_node *index)
+{
+  for (int i = 0; i < access->term_count; i++)
+    if (access->terms[i].index == index)
+      return access->terms[i].stride;
+  return 0;
+}
+
+/* A store that lanes do side by side, or that goes along the line of its lane: squares of lines are
+ * turned round in registers. */
+static bool suits_sequence(const hl_node *store, const hl_node *lanes)
+{
+  const hl_node *owner = store->block->owner;
+  int64_t step = stride_in(store->access, lanes), along = 0;
+  if (owner->op == HL_LOOP_FOLD)
+    along = stride_in(store->access, hl_loop_var(owner, owner->loop->var_count - 1));
+  return step == 1 || (step != 0 && (along == 1 || along == -1));
+}
+
 typedef struct apart_search {
   const hl_node *var;
-  bool is_found;
+  bool is_found, has_lines;
 } apart_search;
 
-/* A store that lanes would not do side by side. */
 static void find_apart(void *user, hl_node *node)
 {
   apart_search *s = user;
   if (node->op != HL_LOOP_STORE)
     return;
-  bool is_beside = false;
-  for (int i = 0; i < node->access->term_count; i++)
-    is_beside |= node->access->terms[i].index == s->var && node->access->terms[i].stride == 1;
-  s->is_found |= !is_beside;
+  s->is_found |= !suits_sequence(node, s->var);
+  s->has_lines |= stride_in(node->access, s->var) != 1;
+}
+
+static apart_search find_sequences(const hl_loop *loop)
+{
+  apart_search s = {.var = loop->vars[0]};
+  for (const hl_node *node = loop->body.first; node; node = node->next)
+    if (node->op == HL_LOOP_FOLD)
+      hl_block_walk(&node->loop->body, find_apart, &s);
+  return s;
 }
 
 /* Iterations that write on their way, here and there: lanes would have to take turns. */
 static bool has_sequence(const hl_loop *loop)
 {
-  apart_search s = {loop->vars[0], false};
-  for (const hl_node *node = loop->body.first; node; node = node->next)
-    if (node->op == HL_LOOP_FOLD)
-      hl_block_walk(&node->loop->body, find_apart, &s);
-  return s.is_found;
+  return find_sequences(loop).is_found;
 }
 
 /* An innermost for: lanes along it, or along the reduces inside it when these are long enough to fill them. */
@@ -321,6 +343,8 @@ static int64_t chunk_of(const hl_loop *loop, int64_t each)
 {
   if (loop->mode != HL_MODE_VECTOR)
     return JAM_ROWS * 4;
+  if (find_sequences(loop).has_lines)
+    return LINES;
   return is_product(&loop->body) ? strip_chunk(loop) : flat_chunk(each);
 }
 

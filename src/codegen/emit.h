@@ -34,6 +34,8 @@ typedef struct hl_value {
   int64_t step; /* is_linear */
 } hl_value;
 
+typedef struct hl_tile hl_tile;
+
 typedef struct hl_interval {
   int64_t low, high;
 } hl_interval;
@@ -60,7 +62,7 @@ typedef struct hl_emitter {
   hl_value *values;     /* by node id */
   uint8_t *variance;    /* by node id */
   hl_interval *ranges;  /* by node id: of integers (emit_range.c) */
-  LLVMValueRef **tiles; /* by node id: of a load, its values for the iterations of the round */
+  hl_tile **tiles; /* by node id: of a load or store, its square of the round (emit_tile.c) */
   int tile_at;
   int64_t *prefetch;      /* by node id: of a load, elements to the row to prefetch, or 0 */
   LLVMValueRef *pointers; /* of the kernel's parameters, by index */
@@ -181,15 +183,21 @@ bool hl_emit_jam_tile(hl_emitter *e, const hl_node *load);
 /* Whether the parts of a vector loop's body are to run in a loop, and that loop. */
 bool hl_emit_rolls_tile(const hl_emitter *e, const hl_loop *loop);
 void hl_emit_rolled_tile(hl_emitter *e, const hl_loop *loop);
-/* Iterations a round of a REDUCE that loads tiles, 0: none; the same of the first such REDUCE in a
- * vector loop. */
+/* Iterations a round of a REDUCE that loads tiles, 0: none. */
 int hl_emit_reduce_tile(const hl_emitter *e, const hl_loop *loop, const hl_node *lanes);
+/* Whether a FOLD goes along lines of memory, one a lane: it then runs as many iterations a round. */
+bool hl_emit_is_scan(const hl_emitter *e, const hl_loop *loop, const hl_node *lanes);
+/* Whether a vector loop has such folds, and none that would rather have it scalar. */
+bool hl_emit_has_scan(const hl_emitter *e, const hl_loop *loop);
+/* Lanes that a vector loop gets for what its REDUCEs and FOLDs read and write; 0: it does not
+ * matter. */
 int hl_emit_body_tile(const hl_emitter *e, const hl_loop *loop);
-/* Loads the tiles of a round, its variable at the first iteration; then the loads find them,
- * iteration tile_at. */
-void hl_emit_open_tiles(hl_emitter *e, const hl_loop *loop);
+/* Opens the tiles of a round of `count` iterations, its variable at the first; then loads and
+ * stores find them, iteration tile_at. */
+void hl_emit_open_tiles(hl_emitter *e, const hl_loop *loop, bool is_fold, int count);
 void hl_emit_close_tiles(hl_emitter *e, const hl_loop *loop);
 bool hl_emit_open_tile(hl_emitter *e, const hl_node *load);
+bool hl_emit_fill_tile(hl_emitter *e, const hl_node *store);
 
 /* emit_variance.c: marks what in the loop's body differs between the iterations of its variable. */
 void hl_emit_variance(hl_emitter *e, const hl_loop *loop, uint8_t bit);

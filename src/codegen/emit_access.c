@@ -10,16 +10,14 @@ static unsigned element_align(const hl_param *param)
   return (unsigned)hl_type_bytes(param->type);
 }
 
-/* Registers to memory and back: pred is a byte there, any but 0 is true; small integers are kept to
- * their width. */
-static LLVMValueRef from_memory(hl_emitter *e, hl_element_type type, LLVMValueRef x)
+LLVMValueRef hl_emit_from_memory(hl_emitter *e, hl_element_type type, LLVMValueRef x)
 {
   if (type == HL_PRED)
     return LLVMBuildICmp(e->l.builder, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
   return hl_is_integral(type) && hl_type_bits(type) < 8 ? hl_emit_convert(e, HL_U8, type, x) : x;
 }
 
-static LLVMValueRef to_memory(hl_emitter *e, hl_element_type type, LLVMValueRef x)
+LLVMValueRef hl_emit_to_memory(hl_emitter *e, hl_element_type type, LLVMValueRef x)
 {
   if (type != HL_PRED)
     return x;
@@ -31,14 +29,14 @@ static LLVMValueRef load_scalar(hl_emitter *e, const hl_param *param, LLVMValueR
   LLVMValueRef x =
       LLVMBuildLoad2(e->l.builder, hl_llvm_memory_type(&e->l, param->type, 1), pointer, "");
   LLVMSetAlignment(x, element_align(param));
-  return from_memory(e, param->type, x);
+  return hl_emit_from_memory(e, param->type, x);
 }
 
 /* Lanes that differ: `mask` NULL loads all. */
 static LLVMValueRef load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at,
                                LLVMValueRef mask)
 {
-  return from_memory(e, param->type, hl_emit_load_lanes(e, param, at, mask));
+  return hl_emit_from_memory(e, param->type, hl_emit_load_lanes(e, param, at, mask));
 }
 
 static LLVMValueRef any_lane(hl_emitter *e, LLVMValueRef mask)
@@ -135,7 +133,7 @@ void hl_emit_load(hl_emitter *e, const hl_node *node)
 
 static void store_scalar(hl_emitter *e, const hl_param *param, LLVMValueRef pointer, LLVMValueRef x)
 {
-  LLVMValueRef store = LLVMBuildStore(e->l.builder, to_memory(e, param->type, x), pointer);
+  LLVMValueRef store = LLVMBuildStore(e->l.builder, hl_emit_to_memory(e, param->type, x), pointer);
   LLVMSetAlignment(store, element_align(param));
 }
 
@@ -149,7 +147,7 @@ static void store_part(hl_emitter *e, const hl_node *node, int part, LLVMValueRe
   if (!is_wide)
     store_scalar(e, param, at.pointer, x);
   else
-    hl_emit_store_lanes(e, param, &at, to_memory(e, param->type, x), mask);
+    hl_emit_store_lanes(e, param, &at, hl_emit_to_memory(e, param->type, x), mask);
 }
 
 /* A guard that is one for all lanes is a branch. */
@@ -192,7 +190,7 @@ static bool emit_streaming(hl_emitter *e, const hl_node *node, int parts)
       return false;
     LLVMValueRef x = hl_emit_clean(e, node->operands[0], part, e->width);
     pointers[part] = at.pointer;
-    values[part] = to_memory(e, param->type, x);
+    values[part] = hl_emit_to_memory(e, param->type, x);
   }
   hl_emit_store_streaming(e, param, pointers, values, parts);
   return true;
@@ -201,7 +199,7 @@ static bool emit_streaming(hl_emitter *e, const hl_node *node, int parts)
 void hl_emit_store(hl_emitter *e, const hl_node *node)
 {
   int parts = load_parts(e, node);
-  if (emit_streaming(e, node, parts))
+  if (hl_emit_fill_tile(e, node) || emit_streaming(e, node, parts))
     return;
   for (int part = 0; part < parts; part++) {
     if (node->operand_count > 1)

@@ -15,6 +15,11 @@ hl_address hl_emit_address(hl_emitter *e, const hl_access *access, int part);
 LLVMValueRef hl_emit_param_pointer(hl_emitter *e, const hl_param *param);
 bool hl_address_is_scalar(const hl_address *at);
 
+/* Registers to memory and back: pred is a byte there, any but 0 is true; small integers are kept to
+ * their width. */
+LLVMValueRef hl_emit_from_memory(hl_emitter *e, hl_element_type type, LLVMValueRef x);
+LLVMValueRef hl_emit_to_memory(hl_emitter *e, hl_element_type type, LLVMValueRef x);
+
 /* A vector of the lanes, in memory's types; `mask` NULL: all lanes are there. */
 LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_address *at,
                                 LLVMValueRef mask);

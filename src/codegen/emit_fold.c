@@ -125,7 +125,12 @@ void hl_emit_fold(hl_emitter *e, const hl_node *node)
   const hl_loop *loop = node->loop;
   fold_value *values = HL_ARRAY(e->arena, loop->result_count, fold_value);
   hl_nest n = {.e = e, .loop = loop, .counter = -1, .body = emit_fold_body, .context = values};
-  n.is_unrolled = hl_nest_unrolls(e, loop, 16);
+  n.is_fold = true;
+  n.tile =
+      e->width > 1 && e->width <= HL_MAX_JAM && e->jam == 1 && hl_emit_is_scan(e, loop, e->lane_var)
+          ? e->width
+          : 0;
+  n.is_unrolled = !n.tile && hl_nest_unrolls(e, loop, 16);
   n.carried_count = plan_fold(e, node, values);
   n.carried = HL_ARRAY(e->arena, n.carried_count + 1, LLVMValueRef);
   for (int i = 0; i < loop->result_count; i++)

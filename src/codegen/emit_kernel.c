@@ -80,7 +80,7 @@ static void enter_kernel(hl_emitter *e, const hl_step *step)
   e->step = step;
   e->values = HL_ARRAY(e->arena, kernel->next_id, hl_value);
   e->variance = HL_ARRAY(e->arena, kernel->next_id, uint8_t);
-  e->tiles = HL_ARRAY(e->arena, kernel->next_id, LLVMValueRef *);
+  e->tiles = HL_ARRAY(e->arena, kernel->next_id, hl_tile *);
   e->prefetch = HL_ARRAY(e->arena, kernel->next_id, int64_t);
   e->pointers = HL_ARRAY(e->arena, kernel->param_count + 1, LLVMValueRef);
   e->aligns = HL_ARRAY(e->arena, kernel->param_count + 1, int);

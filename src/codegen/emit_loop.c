@@ -264,7 +264,8 @@ static void emit_vector_range(hl_emitter *e, const hl_loop *loop, int width, LLV
   LLVMValueRef whole = LLVMBuildAnd(b, end, hl_llvm_i64(&e->l, -width), "");
   bool has_tail = !is_zero(LLVMBuildSub(b, end, whole, "")) && loop->extents[0] % width != 0;
   has_tail = has_tail || (loop->limits && loop->limits[0]);
-  if (has_tail && masks_tail(e, loop) && hl_emit_is_heavy(e, &loop->body)) {
+  bool is_long = hl_emit_is_heavy(e, &loop->body) || hl_emit_has_scan(e, loop);
+  if (has_tail && is_long && masks_tail(e, loop)) {
     emit_masked_lanes(e, loop, start, end, width);
     return;
   }

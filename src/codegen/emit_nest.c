@@ -48,13 +48,13 @@ static void emit_iterations(hl_nest *n, int k, LLVMValueRef first, LLVMValueRef 
   hl_llvm_loop_end(&e->l, &loop);
 }
 
-/* Iterations index .. index + tile - 1 of the innermost variable, with their tiles. */
-static void emit_tile_round(hl_nest *n, int k, LLVMValueRef index, LLVMValueRef start)
+/* Iterations index .. index + count - 1 of the innermost variable, with their tiles. */
+static void emit_tile_round(hl_nest *n, int k, LLVMValueRef index, LLVMValueRef start, int count)
 {
   hl_emitter *e = n->e;
   hl_value_set_scalar(e, n->loop->vars[k], index, HL_NAN_NONE);
-  hl_emit_open_tiles(e, n->loop);
-  for (int i = 0; i < n->tile; i++) {
+  hl_emit_open_tiles(e, n->loop, n->is_fold, count);
+  for (int i = 0; i < count; i++) {
     LLVMValueRef at = LLVMBuildAdd(e->l.builder, index, hl_llvm_i64(&e->l, i), "");
     hl_value_set_scalar(e, n->loop->vars[k], at, HL_NAN_NONE);
     set_element(n, at, start);
@@ -62,6 +62,18 @@ static void emit_tile_round(hl_nest *n, int k, LLVMValueRef index, LLVMValueRef 
     n->body(n);
   }
   hl_emit_close_tiles(e, n->loop);
+}
+
+/* What is left of a run behind its last whole round. */
+static void emit_short_round(hl_nest *n, int k, LLVMValueRef whole, LLVMValueRef start,
+                             LLVMValueRef end)
+{
+  bool has_limit = n->loop->limits && n->loop->limits[k];
+  int left = (int)(n->loop->extents[k] % n->tile);
+  if (n->is_fold && !has_limit && left)
+    emit_tile_round(n, k, whole, start, left);
+  else if (left || has_limit)
+    emit_iterations(n, k, whole, start, end);
 }
 
 /* Blocks end at multiples of the tile, so only the last round of a run is short. */
@@ -76,11 +88,13 @@ static void emit_plain_loop(hl_nest *n, int k, LLVMValueRef start, LLVMValueRef 
   count = LLVMBuildAnd(e->l.builder, count, hl_llvm_i64(&e->l, -n->tile), "");
   LLVMValueRef whole = LLVMBuildAdd(e->l.builder, start, count, "");
   hl_llvm_loop rounds;
-  hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, whole, n->tile, n->carried, n->carried_count);
-  emit_tile_round(n, k, rounds.index, start);
-  hl_llvm_loop_end(&e->l, &rounds);
-  if (n->loop->extents[k] % n->tile || (n->loop->limits && n->loop->limits[k]))
-    emit_iterations(n, k, whole, start, end);
+  if (n->loop->extents[k] >= n->tile) {
+    hl_llvm_loop_begin(&e->l, e->arena, &rounds, start, whole, n->tile, n->carried,
+                       n->carried_count);
+    emit_tile_round(n, k, rounds.index, start, n->tile);
+    hl_llvm_loop_end(&e->l, &rounds);
+  }
+  emit_short_round(n, k, whole, start, end);
 }
 
 static void count_elements(hl_nest *n, LLVMValueRef start, LLVMValueRef end)
@@ -163,7 +177,7 @@ static void emit_unrolled(hl_nest *n)
   for (int64_t i = 0; i < count; i++) {
     set_vars(n, i);
     if (has_tiles && i % n->tile == 0)
-      hl_emit_open_tiles(n->e, n->loop);
+      hl_emit_open_tiles(n->e, n->loop, n->is_fold, n->tile);
     n->e->tile_at = has_tiles ? (int)(i % n->tile) : 0;
     n->unrolled_element = i;
     n->body(n);

@@ -30,6 +30,7 @@ struct hl_nest {
   int counter;          /* in carried: elements so far, for those who need it; else -1 */
   LLVMValueRef element; /* elements before this one: with counter >= 0 */
   int tile;             /* iterations a round, for which loads are made together; 0: one by one */
+  bool is_fold;
   bool is_unrolled;
   int64_t unrolled_element; /* the same where is_unrolled */
   void (*body)(hl_nest *n);
