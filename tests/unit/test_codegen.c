@@ -547,6 +547,19 @@ static const loop_case loop_cases[] = {
                    "    t, u = fold j, k in 0..2, 0..3 from a = %x[i], c = 1.0\n"
                    "      yield neg(c), a + convert.f32(j + k)\n"
                    "    %y[i] := t + u\n"},
+    /* which NaN a fold starts from is seen, or is not */
+    {"1 5 64 300", "kernel t(in %x: f32[4,N], in %n: s32[1], out %y: f32[6,N], out %z: f32[3,N])\n"
+                   "  n = convert.s64(%n[0])\n"
+                   "  vector i in 0..N\n"
+                   "    a = fold j in 0..3 from s = %x[3,i]: s + %x[j,i]\n"
+                   "    b = fold j in 0..3 from s = %x[3,i]: select(%x[j,i] > 0.0, s + %x[j,i], s)\n"
+                   "    c = fold j in 0..min(3, n - 1) from s = %x[3,i]: s * %x[j,i]\n"
+                   "    d = fold j in 0..3 from s = %x[3,i]\n"
+                   "      %z[j,i] := s\n"
+                   "      yield s - %x[j,i]\n"
+                   "    e, f = fold j in 0..3 from s = %x[3,i], t = %x[2,i]: t + %x[j,i], s\n"
+                   "    %y[0,i] := a\n    %y[1,i] := b\n    %y[2,i] := c\n"
+                   "    %y[3,i] := d\n    %y[4,i] := e\n    %y[5,i] := f\n"},
     {"1 5 64 300", "kernel t(in %x: f32[5,N], out %y: f32[5,N], scratch %t: f32[N])\n"
                    "  parallel i in 0..5 grain 2\n"
                    "    m = vector max j in 0..N: %x[i,j]\n"
