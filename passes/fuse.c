@@ -562,6 +562,39 @@ static void join_user_unit(fuser *f, info *x)
   x->pulls = hl_elements(x->ins->shape);
 }
 
+/* What the users in one unit alone say of x; false: one of them is in others, too. */
+static bool gather_unit(fuser *f, const info *x, int unit, info *seen)
+{
+  *seen = (info){.ins = x->ins, .context = UNKNOWN, .cost = x->cost, .leaves = x->leaves};
+  for (int i = 0; i < x->ins->user_count; i++) {
+    const info *user = info_of(f, x->ins->users[i]);
+    bool is_in = false;
+    for (int u = 0; user->is_decided && u < user->unit_count; u++)
+      is_in |= unit_leader(f, user->units[u]) == unit;
+    if (is_in && (user->unit_count > 1 || !join_user(f, seen, x->ins->users[i])))
+      return false;
+  }
+  return true;
+}
+
+/* A value for several kernels that one of them computes on the way, and that does not wait for the others: it writes it for all. */
+static bool joins_one_user(fuser *f, info *x)
+{
+  for (int i = 0; i < x->unit_count; i++) {
+    info seen;
+    bool waits = !gather_unit(f, x, x->units[i], &seen) || !joins_its_user(f, &seen, true);
+    for (int k = 0; k < x->unit_count && !waits; k++)
+      waits = k != i && may_depend(f, &f->units[x->units[i]], &f->units[x->units[k]]);
+    if (waits)
+      continue;
+    x->units[0] = x->units[i];
+    x->unit_count = 1;
+    x->in_reduce = x->in_dot = x->in_whole = x->in_spread = false;
+    return true;
+  }
+  return false;
+}
+
 static bool is_used(fuser *f, const info *x)
 {
   if (x->is_wanted || hl_has_side_effect(x->ins))
@@ -579,6 +612,15 @@ static void decide_bundle(fuser *f, info *x)
   for (int i = 0; i < x->ins->operand_count; i++)
     if (x->is_wanted)
       want(f, x->ins->operands[i], x->reason);
+}
+
+static void store_for(fuser *f, info *x, hl_stored_for reason)
+{
+  x->reason = reason;
+  if (reason == HL_STORED_SHARED && joins_one_user(f, x))
+    join_user_unit(f, x);
+  else
+    store(f, x, reason);
 }
 
 /* A bundle passes what its users said through to its operands. */
@@ -610,7 +652,7 @@ static void decide(fuser *f, info *x)
   if (x->is_wanted && !x->is_update && joins_its_user(f, x, fits))
     join_user_unit(f, x);
   else if (reason != HL_FUSED || (reason = reason_to_store(f, x, fits)) != HL_FUSED)
-    store(f, x, reason);
+    store_for(f, x, reason);
   else
     inline_in_units(f, x);
   if (x->is_update)
