@@ -46,6 +46,7 @@ typedef struct packing {
   hl_step *step;
   hl_product p;
   hl_element_type type;
+  int64_t block; /* rows that the caller wants; 0: as pays */
   int64_t all_columns;
   int64_t lanes, panels, depth; /* of the packed array: columns of a panel, panels, rows */
   uint64_t own;                 /* loops that the operand depends on, columns aside */
@@ -154,10 +155,12 @@ static void order_outer(packing *k)
   add_outer(k, true);
   k->own_count = k->outer_count;
   add_outer(k, false);
-  int count = k->own_count ? k->own_count : k->outer_count;
+  int count = k->block ? 0 : k->own_count ? k->own_count : k->outer_count;
   for (int i = 1; i < count; i++)
     if (k->outer[i]->loop->extents[0] > k->outer[longest]->loop->extents[0])
       longest = i;
+  if (longest == 0)
+    return;
   hl_node *first = k->outer[longest];
   memmove(&k->outer[1], &k->outer[0], (size_t)longest * sizeof *k->outer);
   k->outer[0] = first;
@@ -189,6 +192,8 @@ static int64_t even_block(int64_t rows, int64_t size)
 static int64_t row_block(const packing *k)
 {
   int64_t rows = k->rows->loop->extents[0], row = k->depth * hl_type_bytes(k->type);
+  if (k->block)
+    return k->block;
   if (k->outer_count == 0 && rows < MANY_ROWS && k->panels >= FEW_PANELS)
     return rows;
   if (k->outer_count > 0 && rows * row <= ROWS_BYTES)
@@ -392,7 +397,7 @@ static void pack(packing *k)
   hl_prune_params(k->step);
 }
 
-hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats)
+hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats, int64_t rows)
 {
   hl_product p;
   if (!hl_find_product(step->kernel, &p))
@@ -400,9 +405,10 @@ hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats)
   hl_step *last = hl_cut_quads(program, step, &p);
   if (!hl_find_product(last->kernel, &p))
     return last;
-  if (hl_stream_product(program, last, &p))
+  if (rows == 0 && hl_stream_product(program, last, &p))
     return last;
   packing k = plan(program, last, &p);
+  k.block = rows;
   bool packs = pays(&k, repeats);
   tile(&k, packs);
   if (packs)

@@ -19,8 +19,7 @@ static bool is_pure(const hl_node *node)
                      node->op != HL_LOOP_IF && node->op != HL_LOOP_RESULT && !is_loop(node));
 }
 
-/* The one FOR of a block in which all else is pure; NULL: there is none. */
-static hl_node *only_loop(const hl_block *block)
+hl_node *hl_only_loop(const hl_block *block)
 {
   hl_node *found = NULL;
   for (hl_node *node = block->first; node; node = node->next) {
@@ -44,7 +43,7 @@ static bool find_nest(hl_product *p)
 {
   hl_block *block = &p->kernel->body;
   while (has_loop(block)) {
-    hl_node *loop = only_loop(block);
+    hl_node *loop = hl_only_loop(block);
     if (!loop || p->depth == HL_PRODUCT_LOOPS)
       return false;
     p->loops[p->depth++] = loop;

@@ -22,6 +22,10 @@ typedef struct hl_product {
 
 #define HL_USES_REDUCE (UINT64_C(1) << 63)
 
+/* The one FOR of a block in which all else is values, if its iterations may run in any order; NULL:
+ * there is none. */
+hl_node *hl_only_loop(const hl_block *block);
+
 /* Whether the kernel is such a nest and nothing else. */
 bool hl_find_product(hl_kernel *kernel, hl_product *p);
 

@@ -5,6 +5,8 @@
  */
 #include "schedule.h"
 
+#include "loop_chain.h"
+
 enum {
   PARALLEL_WORK = 1 << 16, /* operations a kernel needs before threads pay */
   CHUNK_WORK = 1 << 14,    /* operations one chunk should have */
@@ -424,42 +426,76 @@ static void choose_modes(hl_step *step, const schedule *s)
   hl_kernel_show_walks(kernel);
 }
 
-/* Returns the step that the kernel ends with: a product may have got a step in front. */
-static hl_step *schedule_kernel(hl_program *program, hl_step *step, const schedule *s, bool repeats)
+static void prepare(hl_kernel *kernel, const hl_lower_options *options)
 {
-  const hl_lower_options *options = s->options;
-  hl_kernel *kernel = step->kernel;
   hl_kernel_dce(kernel);
   hl_kernel_cse(kernel);
   if (options->opt_level < 1)
-    return step;
+    return;
   hl_kernel_write_out(kernel);
   hl_kernel_fuse_reduces(kernel);
   hl_kernel_cse(kernel);
   hl_kernel_coalesce(kernel);
-  if (options->opt_level < 2) {
+  if (options->opt_level < 2)
     hl_kernel_show_walks(kernel);
-    return step;
-  }
-  if (options->max_workers > 1)
-    hl_split_reduces(program, step); /* the step that combines comes next, on its own */
-  hl_step *last = hl_block_products(program, step, repeats);
+}
+
+static void choose_modes_to(hl_step *step, const hl_step *last, const schedule *s)
+{
   for (; step != last; step = step->next)
     choose_modes(step, s);
-  choose_modes(last, s);
+  choose_modes(step, s);
+}
+
+/* Returns the step that the kernel ends with: a product may have got a step in front. */
+static hl_step *schedule_kernel(hl_program *program, hl_step *step, const schedule *s,
+                                bool repeats)
+{
+  if (s->options->max_workers > 1 && hl_split_reduces(program, step))
+    prepare(step->next->kernel, s->options); /* the step that combines comes next, on its own */
+  hl_step *last = hl_block_products(program, step, repeats, 0);
+  choose_modes_to(step, last, s);
   return last;
 }
 
-static void schedule_steps(hl_program *program, hl_steps *steps, const schedule *s, bool repeats)
+/* The same for a chain that begins with the step; NULL: others have to come first. */
+static hl_step *schedule_chain(hl_program *program, hl_step **first, hl_chain *chain,
+                               const schedule *s, bool repeats)
+{
+  if (hl_gather_chain(first, chain))
+    return NULL;
+  hl_step *last = hl_join_chain(program, first, chain, repeats);
+  choose_modes_to(*first, last, s);
+  return last;
+}
+
+static void schedule_kernels(hl_program *program, hl_steps *steps, const schedule *s,
+                             bool repeats)
+{
+  for (hl_step **at = &steps->first; *at;) {
+    hl_step *last = *at;
+    hl_chain chain;
+    if (last->kind == HL_STEP_KERNEL)
+      last = hl_find_chain(last, s->options, &chain)
+                 ? schedule_chain(program, at, &chain, s, repeats)
+                 : schedule_kernel(program, last, s, repeats);
+    at = last ? &last->next : at;
+  }
+}
+
+static void schedule_steps(hl_program *program, hl_steps *steps, const schedule *s,
+                           bool repeats)
 {
   for (hl_step *step = steps->first; step; step = step->next) {
     if (step->kind == HL_STEP_KERNEL)
-      step = schedule_kernel(program, step, s, repeats);
+      prepare(step->kernel, s->options);
     schedule_steps(program, &step->condition, s, true);
     schedule_steps(program, &step->body, s, true);
     for (int i = 0; i < step->branch_count; i++)
       schedule_steps(program, &step->branches[i], s, repeats);
   }
+  if (s->options->opt_level >= 2)
+    schedule_kernels(program, steps, s, repeats);
 }
 
 static void mark_reads(hl_steps *steps)
@@ -493,5 +529,7 @@ void hl_schedule(hl_program *program, const hl_lower_options *options)
 {
   schedule s = {options, fills_caches(program, options)};
   mark_reads(&program->steps);
+  hl_count_users(program);
   schedule_steps(program, &program->steps, &s, false);
+  hl_forget_users(program);
 }

@@ -19,8 +19,9 @@ void hl_offset_var(hl_kernel *kernel, hl_loop *loop, int v, hl_node *b, int64_t 
 bool hl_split_reduces(hl_program *program, hl_step *step);
 
 /* Cuts a product in blocks, and packs an operand where that pays: then the step packs, and a new step behind it is the product. Returns
- * the product's step. `repeats`: a while runs it. */
-hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats);
+ * the product's step. `repeats`: a while runs it. `rows`: of a block, which then stands right inside the loops
+ * outside the rows, as they are; 0: as pays. */
+hl_step *hl_block_products(hl_program *program, hl_step *step, bool repeats, int64_t rows);
 
 /* Gives parameters the printed dimensions that fit the loops. */
 void hl_kernel_show_walks(hl_kernel *kernel);
