@@ -263,7 +263,7 @@ hl_access *hl_access_new(hl_arena *arena, hl_param *param, int64_t constant)
   return access;
 }
 
-static void remove_term(hl_access *access, int at)
+void hl_access_drop(hl_access *access, int at)
 {
   access->term_count--;
   for (int i = at; i < access->term_count; i++)
@@ -277,7 +277,7 @@ void hl_access_add(hl_arena *arena, hl_access *access, hl_node *index, int64_t s
       continue;
     access->terms[i].stride = (int64_t)((uint64_t)access->terms[i].stride + (uint64_t)stride);
     if (access->terms[i].stride == 0)
-      remove_term(access, i);
+      hl_access_drop(access, i);
     return;
   }
   if (stride == 0)

@@ -92,14 +92,35 @@ static void replace_place(void *user, hl_node **place)
     *place = r->with;
 }
 
+static int find_term(const hl_access *access, const hl_node *index)
+{
+  for (int i = 0; i < access->term_count; i++)
+    if (access->terms[i].index == index)
+      return i;
+  return -1;
+}
+
+/* Where `with` is an index already, the strides become one: an index stands once. */
+static void replace_index(hl_access *access, const replacing *r)
+{
+  int at = find_term(access, r->old);
+  if (at < 0)
+    return;
+  if (find_term(access, r->with) < 0) {
+    access->terms[at].index = r->with;
+    return;
+  }
+  int64_t stride = access->terms[at].stride;
+  hl_access_drop(access, at);
+  hl_access_add(NULL, access, r->with, stride); /* it is there: nothing grows */
+}
+
 static void replace_node(void *user, hl_node *node)
 {
   replacing *r = user;
   visit_uses(node, replace_place, r);
   if (has_access(node))
-    for (int i = 0; i < node->access->term_count; i++)
-      if (node->access->terms[i].index == r->old)
-        node->access->terms[i].index = r->with;
+    replace_index(node->access, r);
 }
 
 void hl_replace_value(hl_block *block, hl_node *old, hl_node *with)

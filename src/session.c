@@ -260,6 +260,9 @@ bool hl_session_lower(hl_session *s)
   tell_step(s, "fusing");
   s->program = hl_lower(s->arena, s->module, &options);
   tell_time(s, "lower", start);
+  error = s->options.verify_each ? hl_program_check(s->arena, s->program) : NULL;
+  if (error)
+    return fail(s, HL_FAULT_INTERNAL, hl_arena_printf(s->arena, "lowering left an illegal program: %s", error));
   return true;
 }
 

@@ -1,5 +1,5 @@
 /* fuzz_modules - bytes to a valid module, an -O level, passes left out, a CPU and arguments: what the code computes between guard
- * pages is held against the reference evaluator, bit by bit. */
+ * pages, and what the interpreter of the loop IR does, is held against the reference evaluator, bit by bit. */
 #include "generate.h"
 
 #include <inttypes.h>
@@ -210,7 +210,21 @@ static void call(trial *t, hl_session *s)
   hl_jit_free(jit);
 }
 
-static void compare(const trial *t, const hl_literal *const *want)
+static void interpret(trial *t, hl_session *s)
+{
+  const void *arguments[MOST_ARRAYS];
+  void *results[MOST_ARRAYS];
+  for (int i = 0; i < t->argument_count; i++)
+    arguments[i] = t->arguments[i].data;
+  for (int i = 0; i < t->result_count; i++) {
+    results[i] = t->results[i].data;
+    memset(results[i], 0xee, t->results[i].bytes);
+  }
+  if (!hl_program_eval(s->arena, s->program, arguments, results))
+    fail(t, "the interpreter of the loop IR stopped");
+}
+
+static void compare(const trial *t, const hl_literal *const *want, const char *what)
 {
   for (int i = 0; i < t->result_count; i++) {
     const unsigned char *have = t->results[i].data, *expected = want[i]->data;
@@ -219,7 +233,7 @@ static void compare(const trial *t, const hl_literal *const *want)
       at++;
     if (at < t->results[i].bytes) {
       fprintf(stderr, "result %d differs at byte %zu: %02x, expected %02x\n", i, at, have[at], expected[at]);
-      fail(t, "differs from the evaluator");
+      fail(t, what);
     }
   }
 }
@@ -241,7 +255,9 @@ static void run(trial *t)
   const hl_literal **want = evaluate(t, &fresh, &members);
   call(t, &session);
   check_canaries(t);
-  compare(t, want);
+  compare(t, want, "the code differs from the evaluator");
+  interpret(t, &session);
+  compare(t, want, "the interpreter of the loop IR differs from the evaluator");
   release(t);
   hl_session_close(&fresh);
   hl_session_close(&session);
@@ -256,6 +272,7 @@ static void choose_options(trial *t, const uint8_t *header)
   t->options.code.cpu = cpus[header[0] / 4 % 4];
   t->options.max_workers = 1 + header[0] / 16 % 3;
   t->options.name = "generated";
+  t->options.verify_each = true;
   t->at_start = header[1] & 1;
   for (int i = 0; i < HL_PASS_COUNT; i++)
     t->options.disabled_passes[i] = hl_pass_level((hl_pass_id)i) > 0 && (header[1] >> (1 + i % 7) & 1);
