@@ -11,52 +11,9 @@ command=$2
 triple=$3
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
-cc=$triple-gcc
-qemu=qemu-${triple%%-*}
-case $triple in
-  riscv64-*) machine='--cpu=generic-rv64 --features=+m,+a,+f,+d,+c' ;;
-  *) machine= ;;
-esac
-for tool in "$cc" "$qemu"; do
-  command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }
-done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-# What main.o is on this machine.
-for file in pool io npy zip values print arguments main_exe; do
-  "$cc" -std=c17 -O2 -ffp-contract=off -D_DEFAULT_SOURCE -DHLO_RT_WEAK -I"$here/.." -c "$here/../runtime/$file.c" -o "$work/$file.o"
-done
-mkdir "$work/rt" && mv "$work"/*.o "$work/rt"
-cat >"$work/cc" <<EOF
-#!/bin/sh
-for word; do
-  shift
-  case \$word in
-    */main.o) set -- "\$@" "$work"/rt/*.o ;;
-    *) set -- "\$@" "\$word" ;;
-  esac
-done
-exec $cc -static "\$@"
-EOF
-
-# `hlo-lite run FLAGS MODULE ARGUMENTS` as an executable for the other machine.
-cat >"$work/run" <<EOF
-#!/bin/sh
-set -e
-shift
-flags=
-while case \$1 in -*) true ;; *) false ;; esac; do
-  flags="\$flags \$1"
-  shift
-done
-folder=\$(mktemp -d "$work/XXXXXX")
-trap 'rm -rf "\$folder"' EXIT
-"$command" compile --emit=exe --target=$triple $machine \$flags --cc="$work/cc" -o "\$folder/exe" "\$1"
-shift
-$qemu "\$folder/exe" "\$@"
-EOF
-chmod +x "$work/cc" "$work/run"
+sh "$here/cross_runner.sh" "$command" "$triple" "$work"
 
 if [ $# -eq 0 ]; then
   mkdir "$work/modules"

@@ -1,7 +1,7 @@
-/* eval_main - runs a module by the reference evaluator alone: the command line of `hlo-lite run`,
- * for cases/run.py.
+/* eval_main - runs a module by the reference evaluator alone, or lowered by the interpreter of the loop IR: the command line of
+ * `hlo-lite run`, for tests/matrix.sh and for runners of cases.
  *
- *   eval_main run module.hlo [x.npy ...] -o DIR/ [other options: ignored]
+ *   eval_main run [--loops] module.hlo [x.npy ...] -o DIR/ [other options: ignored]
  *   eval_main check module.hlo
  */
 #include "grammar/parse.h"
@@ -9,10 +9,12 @@
 #include "ir/verify.h"
 #include "runtime/npy.h"
 #include "runtime/values.h"
+#include "src/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_ARGS = 4096, MOST_PATH = 4096 };
 
@@ -20,14 +22,19 @@ typedef struct command {
   const char *module, *out;
   const char *args[MOST_ARGS];
   int arg_count;
+  bool loops;
 } command;
 
 static command parse_command(int argc, char **argv)
 {
-  command c = {.module = argv[2]};
-  for (int i = 3; i < argc; i++) {
+  command c = {.module = NULL};
+  for (int i = 2; i < argc; i++) {
     if (!strcmp(argv[i], "-o") && i + 1 < argc)
       c.out = argv[++i];
+    else if (!strcmp(argv[i], "--loops"))
+      c.loops = true;
+    else if (argv[i][0] != '-' && !c.module)
+      c.module = argv[i];
     else if (argv[i][0] != '-' && c.arg_count < MOST_ARGS)
       c.args[c.arg_count++] = argv[i];
   }
@@ -103,6 +110,40 @@ static bool save(const char *folder, int number, const hl_literal *literal)
   return hl_npy_save(path, &npy, &error) || !fail(error.text);
 }
 
+/* The program of -O2, interpreted. */
+static bool interpret(hl_arena *arena, const command *c, const hl_literal *const *args, const hl_literal *const *results, int count)
+{
+  hl_guard guard;
+  hl_session s;
+  hl_session_options options = {.code = {.opt_level = 2}};
+  const void **arguments = HL_ARRAY(arena, c->arg_count + 1, const void *);
+  void **outputs = HL_ARRAY(arena, count + 1, void *);
+  const char *why = NULL;
+  for (int i = 0; i < c->arg_count; i++)
+    arguments[i] = args[i]->data;
+  for (int i = 0; i < count; i++)
+    outputs[i] = results[i]->data;
+  if (setjmp(guard.env))
+    return false;
+  hl_session_open(&s, &guard, &options);
+  bool ok = hl_session_read(&s, c->module) && hl_session_load(&s, NULL) && hl_session_build(&s) &&
+            !(why = hl_program_check(arena, s.program)) && hl_program_eval(arena, s.program, arguments, outputs);
+  if (!ok)
+    fail(why ? why : s.text ? s.text : s.diag.last ? s.diag.last->text : "the interpreter stopped");
+  hl_session_close(&s);
+  return ok;
+}
+
+static const hl_literal **new_results(hl_arena *arena, const hl_module *module, int *count)
+{
+  const hl_shape *shapes[MOST_ARGS];
+  *count = leaf_shapes(module->entry->root->shape, shapes, 0);
+  const hl_literal **results = HL_ARRAY(arena, *count + 1, const hl_literal *);
+  for (int i = 0; i < *count; i++)
+    results[i] = hl_literal_new(arena, shapes[i]);
+  return results;
+}
+
 static int run(hl_arena *arena, const hl_module *module, const command *c, hl_diag *diag)
 {
   const hl_shape *shapes[MOST_ARGS];
@@ -116,8 +157,14 @@ static int run(hl_arena *arena, const hl_module *module, const command *c, hl_di
   for (int i = 0; i < count; i++)
     if (!(args[i] = load_argument(arena, shapes[i], c->args[i])))
       return fail("an argument does not fit");
-  if (!hl_eval_module(arena, module, args, &results, &result_count, diag))
+  if (c->loops)
+    results = new_results(arena, module, &result_count);
+  if (c->loops && !interpret(arena, c, args, results, result_count))
+    return 1;
+  if (!c->loops && !hl_eval_module(arena, module, args, &results, &result_count, diag))
     return show(arena, diag);
+  if (c->out)
+    mkdir(c->out, 0777); /* where it exists, that is as good */
   for (int i = 0; c->out && i < result_count; i++)
     if (!save(c->out, i, results[i]))
       return 1;
