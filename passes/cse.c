@@ -112,6 +112,18 @@ static bool same_computation(const void *left, const void *right)
   return true;
 }
 
+/* The callees of an instruction, which are firsts already. */
+static uint64_t hash_callees(uint64_t hash, const hl_instruction *ins)
+{
+  for (int i = 0; i < ins->attr_count; i++) {
+    const hl_attr *attr = &ins->attrs[i];
+    if (hl_holds_computations(attr) && attr->computations.count)
+      hash = hl_hash_bytes(hash, attr->computations.values,
+                           (size_t)attr->computations.count * sizeof *attr->computations.values);
+  }
+  return hash;
+}
+
 static uint64_t number_and_hash(hl_computation *c)
 {
   uint64_t hash = 0;
@@ -119,7 +131,7 @@ static uint64_t number_and_hash(hl_computation *c)
   for (hl_instruction *ins = c->first; ins; ins = ins->next) {
     ins->scratch = place++;
     uint64_t own = hl_instruction_hash(ins);
-    hash = hl_hash_bytes(hash, &own, sizeof own);
+    hash = hash_callees(hl_hash_bytes(hash, &own, sizeof own), ins);
     for (int i = 0; i < ins->operand_count; i++)
       hash = hl_hash_bytes(hash, &ins->operands[i]->scratch, sizeof ins->operands[i]->scratch);
   }

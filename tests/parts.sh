@@ -3,6 +3,7 @@
 # bytes on one processor and on all, its three symbols and no others, and results that --check accepts.
 set -eu
 hlo_lite=$1
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -49,4 +50,13 @@ check same_on_one_processor --target=riscv64-linux-gnu
 check same_on_one_processor --target=arm-none-eabi
 check "$hlo_lite" run --check --random 1 parts.hlo
 check "$hlo_lite" compile parts.hlo --emit=shared
+
+# Loops in loops, more than one function holds.
+sh "$here/large.sh" whiles 300 >whiles.hlo
+deep_whiles() {
+  nm -a whiles.o >names && [ "$(grep -c ' t run' names)" -gt 10 ] && "$hlo_lite" run --check --random 1 whiles.hlo &&
+    "$hlo_lite" run --check --random 1 -O0 whiles.hlo
+}
+check "$hlo_lite" compile whiles.hlo -o whiles.o
+check deep_whiles
 [ "$fail" -eq 0 ]

@@ -2,7 +2,8 @@
  * the floating environment.
  *
  *   int NAME(args, results, workspace)     checks the workspace, sets the environment, calls
- *   int run(args, results, workspace)      the steps in order: calls, copies, loops and branches; 0, or 2 where a call failed
+ *   int run(args, results, workspace)      the steps in order: calls, copies, loops and branches;
+ * 0, or 2 where a call failed
  *
  * run is a function of its own and never inlined, so that no arithmetic moves out of the part where
  * the environment is set.
@@ -117,6 +118,7 @@ typedef struct run_function {
   hl_emitter *e;
   LLVMValueRef function, copy;
   hl_map constants; /* by content */
+  int depth;        /* whiles around, in this function */
 } run_function;
 
 static LLVMValueRef constant_global(run_function *r, const hl_buffer *buffer)
@@ -219,6 +221,40 @@ static void emit_copy(run_function *r, const hl_step *step)
   LLVMBuildCall2(e->l.builder, copy_type(e), copy_function(r), args, 3, "");
 }
 
+/* Functions of steps. */
+
+static LLVMTypeRef entry_type(hl_emitter *e, LLVMTypeRef result)
+{
+  return LLVMFunctionType(result, (LLVMTypeRef[]){e->l.ptr, e->l.ptr, e->l.ptr}, 3, 0);
+}
+
+static LLVMBasicBlockRef begin_run(run_function *r)
+{
+  hl_emitter *e = r->e;
+  r->function = LLVMAddFunction(e->l.module, "run", entry_type(e, e->l.i32));
+  LLVMSetLinkage(r->function, LLVMInternalLinkage);
+  hl_emit_function_attributes(e, r->function);
+  hl_llvm_function_attr(&e->l, r->function, "noinline");
+  hl_emit_is_glue(e, r->function);
+  for (unsigned i = 1; i <= 3; i++)
+    hl_llvm_attr(&e->l, r->function, i, "noalias", 0);
+  e->l.function = r->function;
+  hl_debug_function(e, r->function, "run", HL_NO_RANGE);
+  hl_debug_at(e, HL_NO_RANGE);
+  hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
+  hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));
+  return hl_llvm_here(&e->l);
+}
+
+/* The entry block holds what alloca put there. */
+static void end_run(run_function *r, LLVMBasicBlockRef start)
+{
+  const hl_llvm *l = &r->e->l;
+  LLVMBuildRet(l->builder, hl_llvm_int(l->i32, 0));
+  hl_llvm_at(l, LLVMGetEntryBasicBlock(r->function));
+  LLVMBuildBr(l->builder, start);
+}
+
 /* Steps. */
 
 static void emit_steps(run_function *r, const hl_steps *steps);
@@ -246,11 +282,12 @@ static LLVMValueRef load_selector(run_function *r, const hl_buffer *selector)
   return LLVMBuildLoad2(l->builder, type, buffer_pointer(r, selector), "");
 }
 
-static void emit_while(run_function *r, const hl_step *step)
+static void emit_while_here(run_function *r, const hl_step *step)
 {
   const hl_llvm *l = &r->e->l;
   LLVMBasicBlockRef head = hl_llvm_block(l, "while"), body = hl_llvm_block(l, "do");
   LLVMBasicBlockRef after = hl_llvm_block(l, "done");
+  r->depth++;
   LLVMBuildBr(l->builder, head);
   hl_llvm_at(l, head);
   emit_steps(r, &step->condition);
@@ -261,6 +298,48 @@ static void emit_while(run_function *r, const hl_step *step)
   emit_steps(r, &step->body);
   LLVMBuildBr(l->builder, head);
   hl_llvm_at(l, after);
+  r->depth--;
+}
+
+/* What fails ends the run. */
+static void return_if_failed(run_function *r, LLVMValueRef status)
+{
+  const hl_llvm *l = &r->e->l;
+  LLVMValueRef failed = LLVMBuildICmp(l->builder, LLVMIntNE, status, hl_llvm_int(l->i32, 0), "");
+  hl_llvm_if branch = hl_llvm_if_begin(l, failed);
+  LLVMBuildRet(l->builder, hl_llvm_int(l->i32, 2));
+  hl_llvm_at(l, branch.otherwise);
+}
+
+/* The while in a function of its own. */
+static LLVMValueRef emit_while_function(run_function *r, const hl_step *step)
+{
+  run_function outer = *r;
+  LLVMBasicBlockRef here = hl_llvm_here(&r->e->l), start = begin_run(r);
+  LLVMValueRef function = r->function;
+  r->depth = 0;
+  emit_while_here(r, step);
+  end_run(r, start);
+  r->function = r->e->l.function = outer.function;
+  r->depth = outer.depth;
+  hl_llvm_at(&r->e->l, here);
+  hl_debug_at(r->e, step->range);
+  return function;
+}
+
+/* LLVM lists all blocks of a loop in each loop around it: deep nests are cut into functions. */
+static void emit_while(run_function *r, const hl_step *step)
+{
+  enum { MOST_DEPTH = 16 };
+  hl_emitter *e = r->e;
+  if (r->depth < MOST_DEPTH) {
+    emit_while_here(r, step);
+    return;
+  }
+  LLVMValueRef function = emit_while_function(r, step), args[3];
+  for (unsigned i = 0; i < 3; i++)
+    args[i] = LLVMGetParam(r->function, i);
+  return_if_failed(r, LLVMBuildCall2(e->l.builder, entry_type(e, e->l.i32), function, args, 3, ""));
 }
 
 /* pred: true is branch 0. s32: what is out of range is the last branch. */
@@ -285,7 +364,6 @@ static void emit_conditional(run_function *r, const hl_step *step)
   hl_llvm_at(l, after);
 }
 
-/* A call that fails ends the run. */
 static void emit_call(run_function *r, const hl_step *step)
 {
   hl_emitter *e = r->e;
@@ -294,19 +372,16 @@ static void emit_call(run_function *r, const hl_step *step)
   for (int i = 0; i < call->value_count; i++)
     pointers[i] = call->values[i].buffer ? buffer_pointer(r, call->values[i].buffer) : NULL;
   LLVMValueRef status = hl_emit_call(e, call, pointers);
-  if (!status)
-    return;
-  LLVMValueRef failed = LLVMBuildICmp(e->l.builder, LLVMIntNE, status, hl_llvm_int(e->l.i32, 0), "");
-  hl_llvm_if branch = hl_llvm_if_begin(&e->l, failed);
-  LLVMBuildRet(e->l.builder, hl_llvm_int(e->l.i32, 2));
-  hl_llvm_at(&e->l, branch.otherwise);
+  if (status)
+    return_if_failed(r, status);
 }
 
 /* Tells the hook that a step begins or ends. */
 static void emit_mark(run_function *r, const hl_step *step, bool is_end)
 {
   const hl_llvm *l = &r->e->l;
-  bool is_timed = step->kind == HL_STEP_KERNEL || step->kind == HL_STEP_COPY || step->kind == HL_STEP_CALL;
+  bool is_timed =
+      step->kind == HL_STEP_KERNEL || step->kind == HL_STEP_COPY || step->kind == HL_STEP_CALL;
   if (!r->e->options->profile || !is_timed)
     return;
   LLVMTypeRef type = LLVMFunctionType(l->nothing, (LLVMTypeRef[]){l->ptr, l->i64, l->i64}, 3, 0);
@@ -348,31 +423,12 @@ static void emit_steps(run_function *r, const hl_steps *steps)
 
 /* The entry and the symbols. */
 
-static LLVMTypeRef entry_type(hl_emitter *e, LLVMTypeRef result)
-{
-  return LLVMFunctionType(result, (LLVMTypeRef[]){e->l.ptr, e->l.ptr, e->l.ptr}, 3, 0);
-}
-
 static LLVMValueRef emit_run(hl_emitter *e)
 {
   run_function r = {.e = e, .constants = {.arena = e->arena}};
-  r.function = LLVMAddFunction(e->l.module, "run", entry_type(e, e->l.i32));
-  LLVMSetLinkage(r.function, LLVMInternalLinkage);
-  hl_emit_function_attributes(e, r.function);
-  hl_llvm_function_attr(&e->l, r.function, "noinline");
-  hl_emit_is_glue(e, r.function);
-  for (unsigned i = 1; i <= 3; i++)
-    hl_llvm_attr(&e->l, r.function, i, "noalias", 0);
-  e->l.function = r.function;
-  hl_debug_function(e, r.function, "run", HL_NO_RANGE);
-  hl_debug_at(e, HL_NO_RANGE);
-  hl_llvm_at(&e->l, hl_llvm_block(&e->l, "entry"));
-  hl_llvm_at(&e->l, hl_llvm_block(&e->l, "start"));
-  LLVMBasicBlockRef start = hl_llvm_here(&e->l);
+  LLVMBasicBlockRef start = begin_run(&r);
   emit_steps(&r, &e->program->steps);
-  LLVMBuildRet(e->l.builder, hl_llvm_int(e->l.i32, 0));
-  hl_llvm_at(&e->l, LLVMGetEntryBasicBlock(r.function));
-  LLVMBuildBr(e->l.builder, start);
+  end_run(&r, start);
   return r.function;
 }
 
