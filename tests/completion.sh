@@ -5,6 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 shares=$here/../src/share/completions
 terminal=$(realpath "$2")
+"$terminal" 80 true || { echo "no pseudo-terminals here"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/home" "$work/there"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # packages.sh BUILD - the Debian packages of a build: what they hold and what they need. 77: a tool for it is missing.
 set -eu
-for tool in dpkg-deb dpkg-shlibdeps cpack; do
+for tool in dpkg-deb dpkg-shlibdeps cpack file; do
   command -v $tool >/dev/null || exit 77
 done
 build=$(cd "$1" && pwd)

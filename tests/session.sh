@@ -2,7 +2,7 @@
 # session.sh [--update] HLO_LITE FILE - runs each line `$ COMMAND` of FILE in a shell that finds the command as hlo-lite and the
 # tests' programs, in
 # the folder of the examples, and compares what it prints, errors included, with the lines below it; a last line [N] is a
-# status that is not 0. --update writes FILE anew: review the diff.
+# status that is not 0. --update writes FILE anew: review the diff. Exit status 77 where FILE wants terminals and the system has none.
 set -eu
 update=no
 if [ "$1" = --update ]; then
@@ -17,6 +17,10 @@ ln -s "$command" "$work/hlo-lite"
 PATH=$work:$(dirname "$command")/tests:$PATH
 export PATH
 cd "$(dirname "$0")/../examples"
+if grep -q '^\$.*\bterminal ' "$file" && ! terminal 80 true; then
+  echo "no pseudo-terminals here"
+  exit 77
+fi
 
 count=0
 while IFS= read -r line; do
