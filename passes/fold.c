@@ -68,13 +68,5 @@ static bool fold(hl_instruction *ins)
 bool hl_pass_constant_folding(hl_module *module, hl_pass_context *cx)
 {
   (void)cx;
-  bool changed = false;
-  hl_instruction *next;
-  hl_mark_flow(module);
-  for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->scratch ? c->first : NULL; ins; ins = next) {
-      next = ins->next;
-      changed = fold(ins) || changed;
-    }
-  return changed;
+  return hl_rewrite_flow(module, fold);
 }

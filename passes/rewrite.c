@@ -199,6 +199,19 @@ void hl_mark_flow(hl_module *module)
         each_callee(ins, set_mark, (void *)&region);
 }
 
+bool hl_rewrite_flow(hl_module *module, bool (*rewrite)(hl_instruction *))
+{
+  bool changed = false;
+  hl_instruction *next;
+  hl_mark_flow(module);
+  for (hl_computation *c = module->first; c; c = c->next)
+    for (hl_instruction *ins = c->scratch ? c->first : NULL; ins; ins = next) {
+      next = ins->next;
+      changed = rewrite(ins) || changed;
+    }
+  return changed;
+}
+
 bool hl_drop_unreached(hl_module *module)
 {
   const int64_t reached = 1;

@@ -43,6 +43,9 @@ bool hl_differ_in_ones(const hl_shape *a, const hl_shape *b);
  * the like. numerics.md goes by the form of a region (`exactly one add`), so only inlining, what is
  * done before it, and the removal of dead code may change them. */
 void hl_mark_flow(hl_module *module);
+/* Marks the flow and offers each of its instructions, in order, to `rewrite`, which may remove it and add others before it.
+ * Returns whether any call changed something. */
+bool hl_rewrite_flow(hl_module *module, bool (*rewrite)(hl_instruction *));
 /* Removes computations that the entry does not reach; returns whether there were any. */
 bool hl_drop_unreached(hl_module *module);
 

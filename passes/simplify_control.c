@@ -41,13 +41,5 @@ static bool decide(hl_instruction *ins)
 bool hl_pass_simplify_control(hl_module *module, hl_pass_context *cx)
 {
   (void)cx;
-  bool changed = false;
-  hl_instruction *next;
-  hl_mark_flow(module);
-  for (hl_computation *c = module->first; c; c = c->next)
-    for (hl_instruction *ins = c->scratch ? c->first : NULL; ins; ins = next) {
-      next = ins->next;
-      changed = decide(ins) || changed;
-    }
-  return changed;
+  return hl_rewrite_flow(module, decide);
 }
