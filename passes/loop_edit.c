@@ -52,6 +52,14 @@ static void visit_uses(hl_node *node, use_visitor *visit, void *user)
     visit(user, &loop->yields[i]);
 }
 
+/* What a block that is the body of a loop yields belongs to it: a walk over the block does not come by. */
+static void visit_yields(hl_block *block, use_visitor *visit, void *user)
+{
+  hl_node *owner = block->owner;
+  for (int i = 0; owner && has_loop(owner) && i < owner->loop->yield_count; i++)
+    visit(user, &owner->loop->yields[i]);
+}
+
 typedef struct counting {
   const hl_node *value;
   hl_use_count count;
@@ -76,6 +84,7 @@ hl_use_count hl_count_uses(hl_block *block, const hl_node *value)
 {
   counting c = {.value = value};
   hl_block_walk(block, count_node, &c);
+  visit_yields(block, count_place, &c);
   return c.count;
 }
 
@@ -127,6 +136,7 @@ void hl_replace_value(hl_block *block, hl_node *old, hl_node *with)
 {
   replacing r = {.old = old, .with = with};
   hl_block_walk(block, replace_node, &r);
+  visit_yields(block, replace_place, &r);
 }
 
 static void replace_plain_node(void *user, hl_node *node)
@@ -138,6 +148,7 @@ void hl_replace_plain(hl_block *block, hl_node *old, hl_node *with)
 {
   replacing r = {.old = old, .with = with};
   hl_block_walk(block, replace_plain_node, &r);
+  visit_yields(block, replace_place, &r);
 }
 
 static void shift_node(void *user, hl_node *node)
@@ -297,10 +308,6 @@ static void cse_block(hl_kernel *kernel, hl_block *block)
     if (!same)
       continue;
     hl_replace_value(block, node, same);
-    if (block->owner && has_loop(block->owner))
-      for (int i = 0; i < block->owner->loop->yield_count; i++)
-        if (block->owner->loop->yields[i] == node)
-          block->owner->loop->yields[i] = same;
     hl_node_remove(node);
   }
 }

@@ -10,13 +10,14 @@ void hl_block_walk(hl_block *block, hl_node_visitor *visit, void *user);
 /* The node and, if it has bodies, all in them. */
 void hl_node_walk(hl_node *node, hl_node_visitor *visit, void *user);
 
-/* How often a value is used as an operand, limit or yield, accesses not counted; and how often in accesses. */
+/* How often a value is used as an operand, limit or yield (of the loop whose body the block is, too), accesses not counted; and how
+ * often in accesses. */
 typedef struct hl_use_count {
   int plain, in_access;
 } hl_use_count;
 hl_use_count hl_count_uses(hl_block *block, const hl_node *value);
 
-/* Every use of `old` in the block becomes `with`, as a value and as an index; or as a value alone. */
+/* Every use of `old` in the block, and in what it yields, becomes `with`, as a value and as an index; or as a value alone. */
 void hl_replace_value(hl_block *block, hl_node *old, hl_node *with);
 void hl_replace_plain(hl_block *block, hl_node *old, hl_node *with);
 /* In accesses alone: index `old` stands for old + scale * extra from now on. */

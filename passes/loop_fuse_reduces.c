@@ -166,10 +166,6 @@ static void join(hl_kernel *kernel, hl_node *earlier, hl_node *later)
   move_between(earlier, later);
   for (int i = 0; i < from->var_count; i++)
     hl_replace_value(&from->body, from->vars[i], into->vars[i]);
-  for (int i = 0; i < from->yield_count; i++)
-    for (int v = 0; v < from->var_count; v++)
-      if (from->yields[i] == from->vars[v])
-        from->yields[i] = into->vars[v];
   for (hl_node *node = from->body.first, *next; node; node = next) {
     next = node->next;
     hl_node_remove(node);

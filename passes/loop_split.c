@@ -45,8 +45,6 @@ void hl_offset_var(hl_kernel *kernel, hl_loop *loop, int v, hl_node *b, int64_t 
 {
   hl_node *var = loop->vars[v];
   bool is_plain = hl_count_uses(&loop->body, var).plain > 0;
-  for (int i = 0; i < loop->yield_count; i++)
-    is_plain |= loop->yields[i] == var;
   hl_shift_index(kernel->arena, &loop->body, var, b, size);
   if (!is_plain)
     return;
@@ -57,9 +55,6 @@ void hl_offset_var(hl_kernel *kernel, hl_loop *loop, int v, hl_node *b, int64_t 
   hl_node *whole = put_before(hl_loop_binary(&at, HL_LOOP_ADD, start, var), first);
   hl_replace_plain(&loop->body, var, whole);
   whole->operands[1] = var;
-  for (int i = 0; i < loop->yield_count; i++)
-    if (loop->yields[i] == var)
-      loop->yields[i] = whole;
 }
 
 /* Limits a var to min(size, n - size * b); nodes go before `before`. */

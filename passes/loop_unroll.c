@@ -280,16 +280,6 @@ static hl_node *combine_few(const unroller *u, int result)
   return values[0];
 }
 
-static void replace_in_block(hl_block *block, hl_node *old, hl_node *with)
-{
-  hl_replace_value(block, old, with);
-  if (!block->owner || !is_loop(block->owner))
-    return;
-  for (int i = 0; i < block->owner->loop->yield_count; i++)
-    if (block->owner->loop->yields[i] == old)
-      block->owner->loop->yields[i] = with;
-}
-
 static bool is_made_in(const hl_node *node, const hl_block *block)
 {
   bool is_own = node->op == HL_LOOP_VAR || node->op == HL_LOOP_ACC;
@@ -327,7 +317,7 @@ static void write_out_reduce(hl_kernel *kernel, hl_node *node)
   for (hl_node *result = node->next, *next; result && result->op == HL_LOOP_RESULT && result->operands[0] == node;
        result = next) {
     next = result->next;
-    replace_in_block(block, result, combine_few(&u, result->index));
+    hl_replace_value(block, result, combine_few(&u, result->index));
     hl_node_remove(result);
   }
   hl_node_remove(node);
