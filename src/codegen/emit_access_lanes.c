@@ -43,12 +43,47 @@ static bool is_contiguous(const hl_address *at)
   return !at->lanes && (at->step == 1 || at->step == -1);
 }
 
-static LLVMValueRef masked_load(hl_emitter *e, LLVMTypeRef type, LLVMValueRef pointer,
-                                unsigned align, LLVMValueRef mask)
+/* Lanes of one masked instruction, a register of the target. LLVM 19 divides wider ones for AVX2 and takes a half whose mask is known
+ * to be empty for one whose mask is full: it reads, or changes, what was masked. */
+static int masked_lanes(const hl_emitter *e, const hl_param *param)
 {
-  LLVMTypeRef types[2] = {type, e->l.ptr};
-  LLVMValueRef args[4] = {pointer, hl_llvm_int(e->l.i32, align), mask, LLVMConstNull(type)};
-  return hl_llvm_intrinsic(&e->l, "llvm.masked.load", types, 2, args, 4);
+  int lanes = e->target->vector_bytes / hl_type_bytes(param->type);
+  return lanes > 0 && lanes < e->width ? lanes : e->width;
+}
+
+static LLVMValueRef part_of(hl_emitter *e, LLVMValueRef x, int first, int count)
+{
+  return count == e->width ? x : hl_llvm_slice(&e->l, x, first, count);
+}
+
+/* Not in bounds where all is masked. */
+static LLVMValueRef part_pointer(hl_emitter *e, const hl_param *param, LLVMValueRef pointer, int first)
+{
+  LLVMTypeRef element = hl_llvm_memory_type(&e->l, param->type, 1);
+  LLVMValueRef index = hl_llvm_i64(&e->l, first);
+  return first ? LLVMBuildGEP2(e->l.builder, element, pointer, &index, 1, "") : pointer;
+}
+
+/* The chunks, a power of two of them, become one vector in the first. */
+static LLVMValueRef join_chunks(hl_emitter *e, LLVMValueRef *chunks, int count)
+{
+  for (; count > 1; count /= 2)
+    for (int i = 0; i < count / 2; i++)
+      chunks[i] = hl_llvm_concat(&e->l, chunks[2 * i], chunks[2 * i + 1]);
+  return chunks[0];
+}
+
+static LLVMValueRef masked_load(hl_emitter *e, const hl_param *param, LLVMValueRef pointer, LLVMValueRef mask)
+{
+  int n = masked_lanes(e, param);
+  LLVMTypeRef type = hl_llvm_memory_type(&e->l, param->type, n), types[2] = {type, e->l.ptr};
+  LLVMValueRef chunks[HL_MAX_LANES];
+  for (int i = 0; i < e->width / n; i++) {
+    LLVMValueRef args[4] = {part_pointer(e, param, pointer, i * n), hl_llvm_int(e->l.i32, element_align(param)),
+                            part_of(e, mask, i * n, n), LLVMConstNull(type)};
+    chunks[i] = hl_llvm_intrinsic(&e->l, "llvm.masked.load", types, 2, args, 4);
+  }
+  return join_chunks(e, chunks, e->width / n);
 }
 
 static LLVMValueRef load_contiguous(hl_emitter *e, const hl_param *param, const hl_address *at,
@@ -59,7 +94,7 @@ static LLVMValueRef load_contiguous(hl_emitter *e, const hl_param *param, const 
   LLVMValueRef ordered = mask && at->step < 0 ? reverse(e, mask) : mask;
   LLVMValueRef x;
   if (ordered) {
-    x = masked_load(e, type, start, element_align(param), ordered);
+    x = masked_load(e, param, start, ordered);
   } else {
     x = LLVMBuildLoad2(e->l.builder, type, start, "");
     LLVMSetAlignment(x, element_align(param));
@@ -128,10 +163,7 @@ static LLVMValueRef load_strided(hl_emitter *e, const hl_param *param, const hl_
     LLVMValueRef offset = hl_llvm_i64(&e->l, (int64_t)i * n * at->step);
     chunks[i] = load_chunk(e, param, hl_llvm_gep(&e->l, element, at->pointer, offset), at->step);
   }
-  for (; count > 1; count /= 2)
-    for (int i = 0; i < count / 2; i++)
-      chunks[i] = hl_llvm_concat(&e->l, chunks[2 * i], chunks[2 * i + 1]);
-  return chunks[0];
+  return join_chunks(e, chunks, count);
 }
 
 static bool has_gather(const hl_emitter *e, const hl_param *param)
@@ -171,12 +203,15 @@ LLVMValueRef hl_emit_load_lanes(hl_emitter *e, const hl_param *param, const hl_a
 
 /* Stores. */
 
-static void masked_store(hl_emitter *e, LLVMValueRef x, LLVMValueRef pointer, unsigned align,
-                         LLVMValueRef mask)
+static void masked_store(hl_emitter *e, const hl_param *param, LLVMValueRef x, LLVMValueRef pointer, LLVMValueRef mask)
 {
-  LLVMTypeRef types[2] = {LLVMTypeOf(x), e->l.ptr};
-  LLVMValueRef args[4] = {x, pointer, hl_llvm_int(e->l.i32, align), mask};
-  hl_llvm_intrinsic(&e->l, "llvm.masked.store", types, 2, args, 4);
+  int n = masked_lanes(e, param);
+  for (int i = 0; i < e->width; i += n) {
+    LLVMValueRef args[4] = {part_of(e, x, i, n), part_pointer(e, param, pointer, i), hl_llvm_int(e->l.i32, element_align(param)),
+                            part_of(e, mask, i, n)};
+    LLVMTypeRef types[2] = {LLVMTypeOf(args[0]), e->l.ptr};
+    hl_llvm_intrinsic(&e->l, "llvm.masked.store", types, 2, args, 4);
+  }
 }
 
 static LLVMValueRef store_vector(hl_emitter *e, LLVMValueRef x, LLVMValueRef pointer,
@@ -220,7 +255,7 @@ static void store_contiguous(hl_emitter *e, const hl_param *param, const hl_addr
   LLVMValueRef start = vector_start(e, param, at);
   LLVMValueRef ordered = at->step < 0 ? reverse(e, x) : x;
   if (mask) {
-    masked_store(e, ordered, start, element_align(param), at->step < 0 ? reverse(e, mask) : mask);
+    masked_store(e, param, ordered, start, at->step < 0 ? reverse(e, mask) : mask);
     return;
   }
   store_vector(e, ordered, start, element_align(param));
