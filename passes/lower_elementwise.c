@@ -262,7 +262,7 @@ hl_value hl_lower_convert(hl_puller *p, const hl_instruction *ins, int leaf, con
   hl_element_type type = ins->shape->element_type;
   if (hl_is_complex(type)) {
     hl_value y = hl_put_parts(p, type, x);
-    return y.im ? y : (hl_value){y.re, hl_put_const(p, y.re->type, 0)};
+    return y.im ? y : (hl_value){hl_put_canonical(p, real(y.re)).re, hl_put_const(p, y.re->type, 0)};
   }
   hl_node *y = hl_put_convert(p, type, x.re);
   if (x.im && type == HL_PRED)
