@@ -174,6 +174,12 @@ hl_value hl_lower_pad(hl_puller *p, const hl_instruction *ins, int leaf, const h
   return pull_where(p, inside, operand, at, otherwise);
 }
 
+static hl_value zero_of(hl_puller *p, hl_element_type type)
+{
+  hl_node *zero = hl_put_const(p, hl_component_type(type), 0);
+  return (hl_value){zero, hl_is_complex(type) ? zero : NULL};
+}
+
 hl_value hl_lower_concatenate(hl_puller *p, const hl_instruction *ins, int leaf,
                               const hl_index *index)
 {
@@ -195,7 +201,8 @@ hl_value hl_lower_concatenate(hl_puller *p, const hl_instruction *ins, int leaf,
     if (!inside)
       break;
   }
-  return value;
+  /* Of nothing but empty operands, in a loop that never runs. */
+  return value.re ? value : zero_of(p, ins->shape->element_type);
 }
 
 /* A bitcast without layouts that matter is a reshape (expand-bitcasts rewrote the others). */
