@@ -574,7 +574,7 @@ static bool is_seen_through(const hl_puller *p, const hl_instruction *ins)
   if (ins->opcode != HL_OP_DYNAMIC_UPDATE_SLICE || p->options->opt_level < 2 || module->alias_count > 0)
     return false;
   const hl_instruction *from = ins->operands[0], *update = ins->operands[1];
-  while (hl_is_view(update))
+  while (hl_is_view(update) && update->operand_count > 0)
     update = update->operands[0];
   const hl_buffer *buffer = p->leaves[ins->scratch][0];
   return from->opcode == HL_OP_PARAMETER && from->computation == module->entry &&
