@@ -2,7 +2,7 @@
 # cross_runner.sh HLO_LITE TRIPLE FOLDER - writes FOLDER/run, which takes the place of HLO_LITE in `run FLAGS MODULE ARGUMENTS`: it makes
 # an executable for TRIPLE and runs it under qemu-user. Exit status 77 when the cross compiler or qemu are not there.
 set -eu
-command=$1
+command=$(realpath "$1")
 triple=$2
 work=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,12 +37,14 @@ cat >"$work/run" <<EOF
 #!/bin/sh
 set -e
 shift
+# The executable has no evaluator beside it; its results are compared with those here.
+for word; do
+  shift
+  [ "\$word" = --check ] || set -- "\$@" "\$word"
+done
 flags=
 while case \$1 in -*) true ;; *) false ;; esac; do
-  case \$1 in
-    --check) ;; # the executable has no evaluator beside it; its results are compared with those here
-    *) flags="\$flags \$1" ;;
-  esac
+  flags="\$flags \$1"
   shift
 done
 folder=\$(mktemp -d "$work/XXXXXX")

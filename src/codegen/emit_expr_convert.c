@@ -266,6 +266,16 @@ static LLVMValueRef fold_sticky(hl_emitter *e, bool is_signed, LLVMValueRef x)
   return LLVMBuildSelect(b, is_large, high, x, "");
 }
 
+/* LLVM 19 converts vectors of 64 bits to f32 by way of f64 on AArch64, and rounds twice. */
+static LLVMValueRef int_to_f32(hl_emitter *e, bool is_signed, LLVMValueRef x)
+{
+  LLVMTypeRef f32 = like(e, e->l.f32, x);
+  if (!e->features->has_neon || hl_llvm_lanes(x) == 1 || hl_llvm_scalar_bits(LLVMTypeOf(x)) < 64)
+    return int_to_float(e, is_signed, x, f32);
+  LLVMValueRef exact = int_to_float(e, is_signed, fold_sticky(e, is_signed, x), like(e, e->l.f64, x));
+  return LLVMBuildFPTrunc(e->l.builder, exact, f32, "");
+}
+
 static LLVMValueRef int_to_narrow(hl_emitter *e, hl_element_type to, bool is_signed, LLVMValueRef x)
 {
   int bits = hl_llvm_scalar_bits(LLVMTypeOf(x));
@@ -359,6 +369,8 @@ LLVMValueRef hl_emit_convert(hl_emitter *e, hl_element_type from, hl_element_typ
     return pred_to_float(e, to, value);
   if (is_narrow(to))
     return int_to_narrow(e, to, is_signed, value);
+  if (to == HL_F32)
+    return int_to_f32(e, is_signed, value);
   return int_to_float(e, is_signed, value, hl_llvm_type(&e->l, to, hl_llvm_lanes(x)));
 }
 
