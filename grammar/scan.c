@@ -331,9 +331,19 @@ static int scan_suffix(hl_parser *p, hl_range *location)
   return T_LAYOUT_SUFFIX;
 }
 
+static int byte_order_mark(hl_parser *p, hl_range range)
+{
+  range.end = range.begin + 3;
+  int token = fail(p, range, HL_RULE_LEX_CHARACTER, "the text begins with a byte order mark");
+  hl_help(p->diag, "save it as UTF-8 without one");
+  return token;
+}
+
 static int stray(hl_parser *p, hl_range range)
 {
   char message[80];
+  if (range.begin == 0 && p->size >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3))
+    return byte_order_mark(p, range);
   unsigned char c = (unsigned char)p->text[range.begin];
   if (c == '.' && p->text[range.begin + 1] >= '0' && p->text[range.begin + 1] <= '9')
     return fail(p, range, HL_RULE_LEX_NUMBER, "a number may not begin with '.'");

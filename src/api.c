@@ -255,6 +255,7 @@ static hl_session_options session_options(const hlo_options *o)
                                        .fp_contract = o->fp_contract,
                                        .ftz = o->flush_denormals},
                               .max_workers = within(o->threads, 1, MAX_THREADS),
+                              .max_memory = o->max_workspace_bytes > INT64_MAX ? INT64_MAX : (int64_t)o->max_workspace_bytes,
                               .name = "hlo_entry"};
 }
 

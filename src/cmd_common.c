@@ -79,6 +79,7 @@ void hl_command_open(hl_session *s, const hl_options *options, hl_guard *guard)
                                    .fp_contract = options->fp_contract,
                                    .ftz = options->ftz},
                           .max_workers = options->max_workers,
+                          .max_memory = options->max_memory,
                           .dialect_xla = options->dialect_xla,
                           .verify_each = options->verify_each,
                           .line_tables = options->line_tables,

@@ -327,6 +327,7 @@ typedef struct hlo_options {
   const char *features;                        /* "+avx2,-fma" or NULL */
   int fast_math, fp_contract, flush_denormals; /* each gives up the promise of bits */
   const char *target; /* of hlo_compile_object: "aarch64-linux-gnu"; NULL: this machine's */
+  size_t max_workspace_bytes; /* modules that need more are refused; 0: none is */
 } hlo_options;
 
 /* What hlo_compile takes NULL for: level 2, up to 16 threads, this machine. */

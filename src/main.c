@@ -4,9 +4,11 @@
 
 #include "progress.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int print_version(void)
 {
@@ -21,6 +23,9 @@ static int unknown_command(const char *name)
     return hl_complain(HL_EXIT_USAGE, "unknown command '%s'; did you mean '%s'?", name, closest->name);
   return hl_complain(HL_EXIT_USAGE, "unknown command '%s'; `hlo-lite --help` lists them", name);
 }
+
+/* The file at work, for messages from where nothing else is known. No file of ours is on its way then: outputs are written when LLVM is done. */
+static const char *module_name = "(no file)";
 
 /* One pass, or all. */
 static bool is_dump(hl_arena *arena, const char *name, const char **error)
@@ -50,6 +55,8 @@ static int run_command(const hl_command *c, int count, char **words, hl_arena *a
     return hl_complain(HL_EXIT_USAGE, "%s", error);
   if (options.dump_after && !is_dump(arena, options.dump_after, &error))
     return hl_complain(HL_EXIT_USAGE, "%s", error);
+  if (options.input_count > 0)
+    module_name = options.inputs[0];
   options.progress = c->id == HL_COMMAND_LSP ? NULL : hl_progress_new();
   int status = c->run(&options, arena, guard);
   hl_progress_free(options.progress);
@@ -58,8 +65,29 @@ static int run_command(const hl_command *c, int count, char **words, hl_arena *a
 
 static void on_fatal(const char *reason)
 {
-  fprintf(stderr, "hlo-lite: error: internal error: LLVM: %s\n", reason);
+  fprintf(stderr, "hlo-lite: error: %s: internal error: LLVM: %s\n", module_name, reason);
   _Exit(HL_EXIT_INTERNAL);
+}
+
+static void put(const char *text)
+{
+  ssize_t written = write(STDERR_FILENO, text, strlen(text));
+  (void)written;
+}
+
+/* LLVM and the C++ library abort when they get no memory. */
+static void on_abort(int number)
+{
+  (void)number;
+  put("hlo-lite: error: ");
+  put(module_name);
+  put(": internal error: a library aborted: out of memory?\n");
+  _exit(HL_EXIT_INTERNAL);
+}
+
+static int out_of_memory(void)
+{
+  return hl_complain(HL_EXIT_INTERNAL, "%s: out of memory", module_name);
 }
 
 static int help(const char *name, hl_arena *arena)
@@ -92,6 +120,7 @@ static int run(int argc, char **argv, hl_arena *arena, hl_guard *guard)
   if (!c)
     return unknown_command(argv[1]);
   hl_codegen_on_fatal(on_fatal);
+  signal(SIGABRT, on_abort);
   return run_command(c, argc - 2, argv + 2, arena, guard);
 }
 
@@ -100,10 +129,10 @@ static int guarded(int argc, char **argv)
 {
   hl_guard guard;
   if (setjmp(guard.env))
-    return hl_complain(HL_EXIT_INPUT, "out of memory");
+    return out_of_memory();
   hl_arena *arena = hl_arena_new(&guard);
   if (!arena)
-    return hl_complain(HL_EXIT_INPUT, "out of memory");
+    return out_of_memory();
   int status = run(argc, argv, arena, &guard);
   hl_arena_free(arena);
   return status;

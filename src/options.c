@@ -137,6 +137,20 @@ static bool set_threads(hl_options *o, const char *value)
   return ok;
 }
 
+/* Bytes, or times 2^10, 2^20 or 2^30 with K, M or G behind. */
+static bool set_max_memory(hl_options *o, const char *value)
+{
+  static const char units[] = "KMG";
+  char *end;
+  errno = 0;
+  long long number = strtoll(value, &end, 10);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+  bool ok = end != value && !errno && number > 0 && number <= INT64_MAX >> shift && (!*end || (unit && !end[1]));
+  o->max_memory = ok ? (int64_t)number << shift : 0;
+  return ok;
+}
+
 static bool is_identifier(const char *text)
 {
   if (!*text || (*text >= '0' && *text <= '9'))
@@ -488,6 +502,8 @@ static const option options_table[] = {
     {"--features", "LIST", CODE, set_features, "processor features in LLVM's form: +avx2,-fma"},
     {"--threads", "off|on|N", CODE, set_threads,
      "threads that a call may use (on: up to 16; the default where there is a system)"},
+    {"--max-memory", "BYTES", CODE & ~GRAPH, set_max_memory,
+     "most bytes of workspace: modules that take more are refused; 64K, 512M and 4G are powers of two"},
     {"--fast-math", NULL, CODE, set_fast_math,
      "reassociate, ignore NaN and infinity: bits may change"},
     {"--fp-contract", "fast|off", CODE, set_fp_contract, "fuse multiply and add: bits may change"},

@@ -67,6 +67,7 @@ typedef struct hl_options {
   const char *target, *cpu, *features;
   int opt_level;
   int max_workers; /* --threads: off is 1, on 16; 0: not given */
+  int64_t max_memory; /* --max-memory: bytes of workspace; 0: not given */
   bool fast_math, fp_contract, ftz;
   bool json, dialect_xla;
   bool sarif;                        /* check */

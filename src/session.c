@@ -247,6 +247,51 @@ static int max_workers(const hl_session *s)
   return s->target.is_freestanding ? 1 : DEFAULT_WORKERS;
 }
 
+static const hl_buffer *largest_array(const hl_program *program)
+{
+  const hl_buffer *largest = NULL;
+  for (int i = 0; i < program->buffer_count; i++) {
+    const hl_buffer *buffer = program->buffers[i];
+    if (buffer->kind == HL_BUFFER_TEMP && (!largest || buffer->bytes > largest->bytes))
+      largest = buffer;
+  }
+  return largest;
+}
+
+static const hl_instruction *instruction_named(const hl_module *module, const char *name, size_t length)
+{
+  for (const hl_computation *c = module->first; c; c = c->next)
+    for (const hl_instruction *ins = c->first; ins; ins = ins->next)
+      if (strlen(ins->name) == length && !memcmp(ins->name, name, length))
+        return ins;
+  return NULL;
+}
+
+/* An array has the name of its instruction; scratch, and what comes in parts, with a suffix. */
+static hl_range place_of(const hl_module *module, const char *name)
+{
+  const hl_instruction *found = NULL;
+  for (size_t length = strlen(name); length > 0 && !found; length--)
+    if (!name[length] || name[length] == '.')
+      found = instruction_named(module, name, length);
+  return found ? hl_place_call(found) : HL_NO_RANGE;
+}
+
+static bool fits_memory(hl_session *s)
+{
+  int64_t most = s->options.max_memory, bytes = s->program->workspace_bytes;
+  if (most == 0 || bytes <= most)
+    return true;
+  const hl_buffer *largest = largest_array(s->program);
+  hl_range place = largest ? place_of(s->module, largest->name) : HL_NO_RANGE;
+  hl_error(&s->diag, place, HL_RULE_LIMIT, "the workspace takes %lld bytes, more than the %lld allowed", (long long)bytes,
+           (long long)most);
+  if (largest)
+    hl_help(&s->diag, "the largest array in it, of '%s', has %lld bytes; `hlo-lite explain` shows what lies there and when",
+            largest->name, (long long)largest->bytes);
+  return fail(s, HL_FAULT_INPUT, NULL);
+}
+
 bool hl_session_lower(hl_session *s)
 {
   double start = hl_seconds();
@@ -263,7 +308,7 @@ bool hl_session_lower(hl_session *s)
   error = s->options.verify_each ? hl_program_check(s->arena, s->program) : NULL;
   if (error)
     return fail(s, HL_FAULT_INTERNAL, hl_arena_printf(s->arena, "lowering left an illegal program: %s", error));
-  return true;
+  return fits_memory(s);
 }
 
 bool hl_session_build(hl_session *s)

@@ -24,6 +24,7 @@ typedef struct hl_session_options {
   hl_codegen_options code; /* symbol and signature are filled in */
   int max_workers; /* most threads of a call; 1: none; 0: 16, but none on targets without a system
                     */
+  int64_t max_memory; /* most bytes of workspace; 0: as many as it takes */
   bool dialect_xla;
   bool verify_each;
   bool line_tables; /* -g */

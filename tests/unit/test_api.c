@@ -336,6 +336,21 @@ START_TEST(refuses_a_bad_workspace)
 }
 END_TEST
 
+START_TEST(a_bound_for_the_workspace)
+{
+  hlo_executable *e = compile(softmax, NULL);
+  hlo_options options = hlo_default_options();
+  options.max_workspace_bytes = hlo_workspace_bytes(e);
+  hlo_executable_free(e);
+  hlo_executable_free(compile(softmax, &options));
+  options.max_workspace_bytes--;
+  hlo_module *module = parse(softmax);
+  ck_assert_ptr_null(hlo_compile(context, module, &options));
+  ck_assert_ptr_nonnull(strstr(hlo_messages(context), "bytes, more than the"));
+  hlo_module_free(module);
+}
+END_TEST
+
 START_TEST(several_live_at_once)
 {
   hlo_executable *made[3];
@@ -401,6 +416,7 @@ int main(void)
   tcase_add_test(t, refuses_unknown_targets);
   tcase_add_test(t, executables_are_shared);
   tcase_add_test(t, refuses_a_bad_workspace);
+  tcase_add_test(t, a_bound_for_the_workspace);
   tcase_add_test(t, several_live_at_once);
 #ifdef CAN_FAIL_ALLOCATIONS
   tcase_add_test(t, memory_may_run_out);
