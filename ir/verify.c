@@ -23,6 +23,19 @@ hl_infer_fn *hl_infer_of(hl_opcode opcode)
 /* Values of hl_instruction.scratch and hl_computation.scratch. */
 enum { GOOD, FAULTY, CALLED_ASYNC, CALLED, UNSEEN };
 
+/* The line of the op's example that has the op. */
+static void help_by_example(hl_infer *infer, const hl_instruction *ins)
+{
+  const char *example = hl_op_notes_of(ins->opcode)->example, *call = hl_arena_printf(infer->diag->arena, " %s(", hl_op_info_of(ins->opcode)->name);
+  const char *found = strstr(example, call), *begin = found;
+  while (begin && begin > example && begin[-1] != '\n')
+    begin--;
+  if (!begin)
+    return;
+  begin += strspn(begin, " ");
+  hl_help(infer->diag, "for example: %.*s", (int)strcspn(begin, "\n"), begin);
+}
+
 static bool check_arity(hl_infer *infer, const hl_instruction *ins)
 {
   const hl_op_info *info = hl_op_info_of(ins->opcode);
@@ -32,9 +45,10 @@ static bool check_arity(hl_infer *infer, const hl_instruction *ins)
   bool is_short = count < info->min_operands && ins->places;
   hl_range at = is_short ? ins->places->lparen : hl_place_operand(ins, info->max_operands);
   const char *bound = info->max_operands == HL_ANY ? "at least " : "";
-  return hl_error(infer->diag, at, HL_RULE_OP_ARITY, "'%s' takes %s%d operand%s; %d given",
-                  hl_say_op(ins), bound, info->min_operands, info->min_operands == 1 ? "" : "s",
-                  count);
+  hl_error(infer->diag, at, HL_RULE_OP_ARITY, "'%s' takes %s%d operand%s; %d given", hl_say_op(ins), bound, info->min_operands,
+           info->min_operands == 1 ? "" : "s", count);
+  help_by_example(infer, ins);
+  return false;
 }
 
 static bool check_operand_shapes(hl_infer *infer, const hl_instruction *ins)
@@ -57,9 +71,11 @@ static bool check_required_attrs(hl_infer *infer, const hl_instruction *ins)
 {
   const hl_op_info *info = hl_op_info_of(ins->opcode);
   for (int i = 0; i < info->attr_count; i++)
-    if (info->attrs[i].is_required && !hl_attr_find(ins, info->attrs[i].id))
-      return hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_ATTR_MISSING, "'%s' needs %s",
-                      hl_say_op(ins), hl_attr_name(info->attrs[i].id));
+    if (info->attrs[i].is_required && !hl_attr_find(ins, info->attrs[i].id)) {
+      hl_error(infer->diag, hl_place_opcode(ins), HL_RULE_ATTR_MISSING, "'%s' needs %s", hl_say_op(ins), hl_attr_name(info->attrs[i].id));
+      help_by_example(infer, ins);
+      return false;
+    }
   return true;
 }
 
