@@ -2,7 +2,7 @@
 # cross_bits.sh HLOTEST HLO_LITE TRIPLE [PATH]... - results are the same bits on another processor. Takes the run cases of the
 # text tests named (tests/ops, tests/bits and the modules of examples/, if none is) on this machine and as executables for
 # TRIPLE under qemu-user, and compares checksums. Needs qemu-user and the cross compiler: aarch64-linux-gnu-gcc for
-# aarch64-linux-gnu. Exit status 77 when they are not there.
+# aarch64-linux-gnu; or qemu-system-arm and arm-none-eabi-gcc for thumbv7em-none-eabihf, a Cortex-M4F. Exit status 77 when they are not there.
 #
 #   sh tests/cross_bits.sh build/tests/hlotest build/hlo-lite riscv64-linux-gnu
 set -eu
@@ -13,7 +13,10 @@ shift 3
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sh "$here/cross_runner.sh" "$command" "$triple" "$work"
+case $triple in
+  thumbv7em-*) sh "$here/cortex_m_runner.sh" "$command" "$work" ;;
+  *) sh "$here/cross_runner.sh" "$command" "$triple" "$work" ;;
+esac
 
 if [ $# -eq 0 ]; then
   mkdir "$work/modules"

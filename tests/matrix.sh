@@ -4,7 +4,7 @@
 # named), and compares checksums of their results with those of -O2 on this machine's processor with two threads:
 #
 #   levels, threads, processors, memory between guard pages, the evaluator, the interpreter of the loop IR, and other machines
-#   under qemu-user where they are installed
+#   under qemu: AArch64, RISC-V, Cortex-M4F, where it and their compilers are installed
 #
 # Prints what differs and what gave no result and why, then a table with a line for each way. Exit status 1 when any bit differs.
 # WAYS="O0 riscv64" takes only these.
@@ -45,6 +45,12 @@ for triple in aarch64-linux-gnu riscv64-linux-gnu; do
     echo "${triple%%-*} is left out: $(cat "$work/said")"
   fi
 done
+mkdir "$work/cortex_m"
+if sh "$here/cortex_m_runner.sh" "$command" "$work/cortex_m" >"$work/said"; then
+  echo "cortex_m4 1 $work/cortex_m/run run -O2" >>"$work/ways"
+else
+  echo "cortex_m4 is left out: $(cat "$work/said")"
+fi
 if [ -n "${WAYS-}" ]; then
   for name in $WAYS; do grep "^$name " "$work/ways"; done >"$work/chosen"
   mv "$work/chosen" "$work/ways"
@@ -78,7 +84,7 @@ try() {
     verdict=equal
     if [ -z "$have" ]; then
       verdict=no_result
-      echo "$name: $1 gives no result: $(grep -v '^ ' "$work/why" | head -1)"
+      echo "$name: $1 gives no result: $(grep -e ' error: ' -e 'cannot find' "$work/why" | tail -1)"
     elif [ "$have" != "$want" ]; then
       verdict=differs
       echo "$name: $1 differs"
