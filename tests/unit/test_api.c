@@ -1,6 +1,7 @@
 /* test_api - the public library, used as a program uses it: through hlo_lite.h alone. */
 #include <check.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,7 +396,91 @@ START_TEST(memory_may_run_out)
   hlo_module_free(module);
 }
 END_TEST
+
+/* Compilation likewise, at every level. */
+START_TEST(memory_may_run_out_in_compilation)
+{
+  hlo_options options = hlo_default_options();
+  options.opt_level = _i;
+  hlo_module *module = parse(softmax);
+  hlo_executable *made = NULL;
+  long n = 0;
+  for (; !made && n < 10000; n++) {
+    blocks_left = n;
+    made = hlo_compile(context, module, &options);
+    blocks_left = -1;
+    if (!made)
+      ck_assert_str_eq(hlo_messages(context), "error: out of memory\n");
+  }
+  ck_assert_int_gt(n, 3);
+  ck_assert_ptr_nonnull(made);
+  hlo_executable_free(made);
+  hlo_module_free(module);
+}
+END_TEST
 #endif
+
+enum { COMPILERS = 4, MODULES = 10000, WARM = 500 };
+
+static void *compile_some(void *data)
+{
+  const hlo_options *options = data;
+  hlo_context *own = hlo_context_new();
+  hlo_module *module = hlo_parse(own, "t.hlo", softmax, strlen(softmax));
+  long failures = !module;
+  for (int i = 0; i < 3 && module; i++) {
+    hlo_executable *e = hlo_compile(own, module, options);
+    failures += !e;
+    hlo_executable_free(e);
+  }
+  hlo_module_free(module);
+  hlo_context_free(own);
+  return (void *)failures;
+}
+
+START_TEST(several_compile_at_once)
+{
+  pthread_t threads[COMPILERS];
+  hlo_options options[COMPILERS];
+  for (int i = 0; i < COMPILERS; i++) {
+    options[i] = hlo_default_options();
+    options[i].opt_level = i;
+    ck_assert_int_eq(pthread_create(&threads[i], NULL, compile_some, &options[i]), 0);
+  }
+  for (int i = 0; i < COMPILERS; i++) {
+    void *failures;
+    pthread_join(threads[i], &failures);
+    ck_assert_ptr_null(failures);
+  }
+}
+END_TEST
+
+/* KiB of this process that are in memory. */
+static long resident(void)
+{
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_int_eq(fscanf(file, "%*d %ld", &pages), 1);
+  fclose(file);
+  return pages * 4;
+}
+
+START_TEST(modules_leave_nothing)
+{
+  long before = 0;
+  for (int i = 0; i < MODULES; i++) {
+    hlo_module *module = parse(i % 2 ? softmax : bias);
+    ck_assert_ptr_nonnull(module);
+    if (i % 100 == 0)
+      hlo_executable_free(compile(bias, NULL));
+    hlo_module_free(module);
+    if (i == WARM)
+      before = resident();
+  }
+  ck_assert_int_lt(resident() - before, 4096);
+}
+END_TEST
 
 int main(void)
 {
@@ -420,6 +505,11 @@ int main(void)
   tcase_add_test(t, several_live_at_once);
 #ifdef CAN_FAIL_ALLOCATIONS
   tcase_add_test(t, memory_may_run_out);
+  tcase_add_loop_test(t, memory_may_run_out_in_compilation, 0, 4);
+#endif
+  tcase_add_test(t, several_compile_at_once);
+#ifdef CAN_FAIL_ALLOCATIONS /* sanitizers keep what was freed for a while */
+  tcase_add_test(t, modules_leave_nothing);
 #endif
   suite_add_tcase(suite, t);
   SRunner *runner = srunner_create(suite);
