@@ -218,6 +218,9 @@ hl_str hl_emit_key(hl_emitter *e, const hl_step *step);
 void hl_emit_plan_prefetch(hl_emitter *e, const hl_loop *parallel);
 /* Sets or clears the prefetches of what a REDUCE of vectors reads. */
 void hl_emit_plan_line_prefetch(hl_emitter *e, const hl_loop *reduce, bool does);
+
+/* The same for the rows that a fold takes side by side. */
+void hl_emit_plan_group_prefetch(hl_emitter *e, const hl_loop *fold);
 /* Asks for the line `bytes` behind the pointer. */
 void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes);
 void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer);

@@ -131,6 +131,7 @@ void hl_emit_fold(hl_emitter *e, const hl_node *node)
           ? e->width
           : 0;
   n.is_unrolled = !n.tile && hl_nest_unrolls(e, loop, 16);
+  hl_emit_plan_group_prefetch(e, loop);
   n.carried_count = plan_fold(e, node, values);
   n.carried = HL_ARRAY(e->arena, n.carried_count + 1, LLVMValueRef);
   for (int i = 0; i < loop->result_count; i++)
