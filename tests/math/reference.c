@@ -44,6 +44,41 @@ double hl_reference_f64(hl_math_fn fn, const double *args)
   return (fn == HL_MATH_ATAN2 ? atan2 : fn == HL_MATH_FMOD ? fmod : pow)(args[0], args[1]);
 }
 
+static long double inverse_root_wide(long double x)
+{
+  return 1 / sqrtl(x);
+}
+
+static long double logistic_wide(long double x)
+{
+  return 1 / (1 + expl(-x));
+}
+
+long double hl_reference_wide(hl_math_fn fn, const double *args)
+{
+  static long double (*const unaries[HL_MATH_COUNT])(long double) = {
+      [HL_MATH_EXP] = expl,     [HL_MATH_EXPM1] = expm1l,
+      [HL_MATH_LOG] = logl,     [HL_MATH_LOG1P] = log1pl,
+      [HL_MATH_SQRT] = sqrtl,   [HL_MATH_RSQRT] = inverse_root_wide,
+      [HL_MATH_CBRT] = cbrtl,   [HL_MATH_LOGISTIC] = logistic_wide,
+      [HL_MATH_TANH] = tanhl,   [HL_MATH_ERF] = erfl,
+      [HL_MATH_SIN] = sinl,     [HL_MATH_COS] = cosl,
+      [HL_MATH_TAN] = tanl,     [HL_MATH_ASIN] = asinl,
+      [HL_MATH_ACOS] = acosl,   [HL_MATH_ATAN] = atanl,
+      [HL_MATH_SINH] = sinhl,   [HL_MATH_COSH] = coshl,
+      [HL_MATH_ASINH] = asinhl, [HL_MATH_ACOSH] = acoshl,
+      [HL_MATH_ATANH] = atanhl,
+  };
+  long double x = (long double)args[0];
+  if (unaries[fn])
+    return unaries[fn](x);
+  if (hl_math_arity(fn) == 1)
+    return powl(x, (long double)power_exponent(fn));
+  return (fn == HL_MATH_ATAN2  ? atan2l
+          : fn == HL_MATH_FMOD ? fmodl
+                               : powl)(x, (long double)args[1]);
+}
+
 typedef int unary(mpfr_t, const mpfr_t, mpfr_rnd_t);
 typedef int binary(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
 

@@ -17,16 +17,9 @@
 
 #include "ir/eval_math.h"
 #include "reference.h"
-
-enum { PRECISION = 160 };
+#include "verdict.h"
 
 static const double bound = 2;
-
-/* The worst error of one function. */
-typedef struct worst {
-  double error;
-  double args[2];
-} worst;
 
 static double f32_of_bits(uint32_t bits)
 {
@@ -59,105 +52,26 @@ static uint64_t next_random(uint64_t *state)
   return z ^ z >> 31;
 }
 
-/* 2^exponent of the last place of a number whose leading bit is 2^(leading). */
-static int last_place(int leading, bool is_f64)
-{
-  int least = is_f64 ? -1074 : -149, place = leading - (is_f64 ? 52 : 23);
-  return place < least ? least : place;
-}
-
-/* Both infinite, both NaN, or both the same zero; *decided is false for other results. */
-static double special_error(double got, double want, bool *decided)
-{
-  *decided = true;
-  if (isnan(got) || isnan(want))
-    return isnan(got) && isnan(want) ? 0 : INFINITY;
-  if (want == 0)
-    return got == 0 ? (signbit(got) == signbit(want) ? 0 : INFINITY) : INFINITY;
-  if (isinf(want))
-    return got == want ? 0 : INFINITY;
-  if (got != 0 && signbit(got) != signbit(want))
-    return INFINITY;
-  *decided = false;
-  return 0;
-}
-
-/* An infinite result counts as the power of two above the largest number. */
-static double finite_end(double got, bool is_f64)
-{
-  return isinf(got) ? copysign(ldexp(1, is_f64 ? 1023 : 128), got) : got;
-}
-
-/* |want| is beyond the end of f32 but finite in f64: 2^128 then stands for all of it. */
-static double error_f32(double got, double want)
-{
-  bool decided;
-  double e = special_error(got, want, &decided);
-  if (decided)
-    return e;
-  if (fabs(want) > 0x1p128)
-    want = copysign(0x1p128, want);
-  return fabs(finite_end(got, false) - want) /
-         ldexp(1, last_place(ilogb(fabs(want) >= 0x1p128 ? 0x1p127 : want), false));
-}
-
-static double error_mpfr(double got, const mpfr_t want, bool is_f64)
-{
-  bool decided = mpfr_regular_p(want) == 0;
-  if (decided)
-    return special_error(got, mpfr_get_d(want, MPFR_RNDN), &decided);
-  if (isnan(got) || (got != 0 && signbit(got) != (mpfr_sgn(want) < 0)))
-    return INFINITY;
-  long leading = mpfr_get_exp(want) - 1, end = is_f64 ? 1024 : 128;
-  if (leading >= end)
-    return isinf(got) ? 0 : INFINITY;
-  mpfr_t difference;
-  mpfr_init2(difference, PRECISION);
-  mpfr_set_d(difference, isinf(got) ? copysign(1, got) : got, MPFR_RNDN);
-  if (isinf(got))
-    mpfr_mul_2si(difference, difference, end, MPFR_RNDN);
-  mpfr_sub(difference, difference, want, MPFR_RNDN);
-  int place = last_place(leading < -2000 ? -2000 : (int)leading, is_f64);
-  mpfr_mul_2si(difference, difference, -place, MPFR_RNDN);
-  double e = fabs(mpfr_get_d(difference, MPFR_RNDN));
-  mpfr_clear(difference);
-  return e;
-}
-
-static double exact_error(hl_math_fn fn, double got, const double *args, bool is_f64)
-{
-  mpfr_t want;
-  mpfr_init2(want, PRECISION);
-  hl_reference_mpfr(fn, want, args);
-  double e = error_mpfr(got, want, is_f64);
-  mpfr_clear(want);
-  return e;
-}
-
-static void take(worst *w, double error, const double *args)
-{
-  if (!(error > w->error))
-    return;
-  w->error = error;
-  memcpy(w->args, args, sizeof w->args);
-}
-
 /* x and y are numbers of f32. */
-static void judge_f32(hl_math_fn fn, worst *w, double x, double y)
+static void judge_f32(hl_math_fn fn, hl_worst *w, double x, double y)
 {
   float args[2] = {(float)x, (float)y};
   double wide[2] = {x, y};
   double got = (double)hl_math_eval_f32(fn, args);
-  double error = error_f32(got, hl_reference_f64(fn, wide));
+  double error = hl_error_f32(got, hl_reference_f64(fn, wide));
   if (error > w->error - 1e-6 && error > 0.5)
-    error = exact_error(fn, got, wide, false);
-  take(w, error, wide);
+    error = hl_exact_error(fn, got, wide, false);
+  hl_take(w, error, wide);
 }
 
-static void judge_f64(hl_math_fn fn, worst *w, double x, double y)
+/* The widest type decides where it is further than its error from the worst and from 0.5. */
+static void judge_f64(hl_math_fn fn, hl_worst *w, double x, double y)
 {
-  double args[2] = {x, y};
-  take(w, exact_error(fn, hl_math_eval_f64(fn, args), args, true), args);
+  double args[2] = {x, y}, got = hl_math_eval_f64(fn, args);
+  double error = hl_error_f64(got, hl_reference_wide(fn, args));
+  if (error > w->error - 0.01 && error > 0.49)
+    error = hl_exact_error(fn, got, args, true);
+  hl_take(w, error, args);
 }
 
 static const double corners[] = {0.0, 1, 2, 3, 0.5, 1.5, 2.5, 0x1p-10, 7, 100, 1e10, INFINITY, NAN};
@@ -169,9 +83,9 @@ static double corner(int i)
   return i < CORNERS ? corners[i] : -corners[i - CORNERS];
 }
 
-typedef void judge(hl_math_fn fn, worst *w, double x, double y);
+typedef void judge(hl_math_fn fn, hl_worst *w, double x, double y);
 
-static void scan_corners(hl_math_fn fn, worst *w, judge *by)
+static void scan_corners(hl_math_fn fn, hl_worst *w, judge *by)
 {
   for (int i = 0; i < 2 * CORNERS; i++)
     for (int j = 0; j < 2 * CORNERS; j++)
@@ -186,7 +100,7 @@ static double exponent_for(double x, uint64_t random, double range)
   return x < 0 ? nearbyint(y) : y;
 }
 
-static void scan_pairs_f32(hl_math_fn fn, worst *w, uint64_t count)
+static void scan_pairs_f32(hl_math_fn fn, hl_worst *w, uint64_t count)
 {
   uint64_t state = 1;
   for (uint64_t i = 0; i < count; i++) {
@@ -202,7 +116,7 @@ static void scan_pairs_f32(hl_math_fn fn, worst *w, uint64_t count)
   }
 }
 
-static void scan_f32(hl_math_fn fn, worst *w, uint64_t step)
+static void scan_f32(hl_math_fn fn, hl_worst *w, uint64_t step)
 {
   scan_corners(fn, w, judge_f32);
   if (hl_math_arity(fn) == 2) {
@@ -227,11 +141,24 @@ static double sample_f64(uint64_t i, uint64_t *state)
   return r & 1 ? -x : x;
 }
 
-static void scan_f64(hl_math_fn fn, worst *w, uint64_t count)
+/* Fixed arguments: the first is the nearest to a multiple of pi / 2; the others have results that are hard
+ * for some implementation, or stand at ends and turns. */
+static const double hard[] = {
+    0x1.6ac5b262ca1ffp+849, 0x1.9e9cbbfd6080bp-31,   0x1.62a88613629b6p+678, 0x1.e0000000001c2p-20,
+    0x1.f83d4bd2b2b3bp+9,   -0x1.d19ebc5567dcdp+311, 0x1.371a47b7e4eb2p+11,  0x1.6c042a6378102p-1,
+    0x1.dffffb3488a4p-1,    0x1.62ff6a1682c25p-1,    -0x1.adc135eb544c1p-2,  0x1.633c654fee2bap+9,
+    0x1.c41e527b70f43p-3,   0x1.1f6edcbd1e2a6p-3,    0x1.0001ff6afc4bap+0,   0x1.efd6ed2b9a4c9p-2,
+    0x1.6237c6d42c7p-1,     0x1.63daa8a73d2dep-2,    0x1.dc6d1b4ef5b1p-1,    -0x1.2c10396268852p-2,
+    0x1.7a337e1ba1ec2p-257, 0x1.c332bde7ca515p-5,    0x1.921fb54442d18p+0,   0x1.921fb54442d18p+20,
+    0x1.62e42fefa39efp+9,   -0x1.74910d52d3051p+9,   0x1.fffffffffffffp-1,   0x1.0000000000001p+0};
+
+static void scan_f64(hl_math_fn fn, hl_worst *w, uint64_t count)
 {
   uint64_t state = 7;
   scan_corners(fn, w, judge_f64);
-  judge_f64(fn, w, 0x1.6ac5b262ca1ffp+849, 0); /* nearest to a multiple of pi / 2 */
+  for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+    for (size_t j = 0; j < 2 * (sizeof hard / sizeof *hard); j++)
+      judge_f64(fn, w, j % 2 ? hard[i] : -hard[i], hard[j / 2]);
   for (uint64_t i = 0; i < count; i++) {
     double x = sample_f64(i, &state), y = sample_f64(next_random(&state), &state);
     if (fn == HL_MATH_POW)
@@ -252,11 +179,10 @@ int main(int argc, char **argv)
 {
   bool is_f64 = argc > 1 && !strcmp(argv[1], "f64"), failed = false;
   uint64_t amount = argc > 2 ? strtoull(argv[2], NULL, 10) : is_f64 ? 1000000 : 1;
-  mpfr_set_emin(mpfr_get_emin_min());
-  mpfr_set_emax(mpfr_get_emax_max());
+  hl_verdict_start();
   for (int i = 0; i < HL_MATH_COUNT; i++) {
     hl_math_fn fn = (hl_math_fn)i;
-    worst w = {0};
+    hl_worst w = {0};
     if (!wanted(hl_math_name(fn), argc, argv))
       continue;
     (is_f64 ? scan_f64 : scan_f32)(fn, &w, amount);

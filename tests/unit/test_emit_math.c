@@ -6,168 +6,31 @@
  * sides.
  */
 #include <check.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <llvm-c/Analysis.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 
 #include "ir/eval_math.h"
-#include "src/codegen/emit_math.h"
+#include "tests/math/kernels.h"
 
 enum { CHUNK = 4096, F32_STEP = 20011, F64_COUNT = 200000 };
 
-typedef void kernel(const void *x, const void *y, void *out, int64_t n);
-
 /* The forms of every function: type, lanes, and whether the module is optimised. */
-static const struct {
-  bool is_f64, is_optimised;
-  unsigned lanes;
-} forms[] = {{false, true, 1}, {false, true, 16}, {false, false, 16}, {false, true, 64},
-             {true, true, 1},  {true, true, 8},   {true, false, 8},   {true, true, 16}};
+static const math_form forms[] = {{false, true, 1},  {false, true, 16}, {false, false, 16},
+                                  {false, true, 64}, {true, true, 1},   {true, true, 8},
+                                  {true, false, 8},  {true, true, 16}};
 
 enum { FORMS = sizeof forms / sizeof *forms };
 
-static LLVMTargetMachineRef machine;
-static LLVMOrcLLJITRef jit;
-
-static void must(LLVMErrorRef error)
-{
-  if (!error)
-    return;
-  char *text = LLVMGetErrorMessage(error);
-  fprintf(stderr, "%s\n", text);
-  LLVMDisposeErrorMessage(text);
-  abort();
-}
-
-static void kernel_name(char *name, size_t size, int form, int fn)
-{
-  snprintf(name, size, "kernel_%d_%s", form, hl_math_name((hl_math_fn)fn));
-}
-
-static LLVMValueRef load_lanes(hl_math_emitter *e, LLVMTypeRef scalar, LLVMValueRef from,
-                               LLVMValueRef at)
-{
-  LLVMTypeRef type = e->lanes == 1 ? scalar : LLVMVectorType(scalar, e->lanes);
-  LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, scalar, from, &at, 1, "");
-  LLVMValueRef x = LLVMBuildLoad2(e->builder, type, address, "");
-  LLVMSetAlignment(x, 4);
-  return x;
-}
-
-/* out[at ...] = fn(x[at ...], y[at ...]) */
-static void build_body(hl_math_emitter *e, LLVMValueRef function, hl_math_fn fn, LLVMValueRef at)
-{
-  LLVMTypeRef scalar =
-      e->is_f64 ? LLVMDoubleTypeInContext(e->context) : LLVMFloatTypeInContext(e->context);
-  LLVMValueRef args[2] = {load_lanes(e, scalar, LLVMGetParam(function, 0), at),
-                          load_lanes(e, scalar, LLVMGetParam(function, 1), at)};
-  LLVMValueRef r = hl_emit_math(e, fn, args);
-  LLVMValueRef address =
-      LLVMBuildInBoundsGEP2(e->builder, scalar, LLVMGetParam(function, 2), &at, 1, "");
-  LLVMSetAlignment(LLVMBuildStore(e->builder, r, address), 4);
-}
-
-/* n is a positive multiple of the lanes. */
-static void build_kernel(hl_math_emitter *e, int form, hl_math_fn fn)
-{
-  char name[64];
-  kernel_name(name, sizeof name, form, (int)fn);
-  LLVMTypeRef pointer = LLVMPointerTypeInContext(e->context, 0),
-              i64 = LLVMInt64TypeInContext(e->context);
-  LLVMTypeRef parameters[] = {pointer, pointer, pointer, i64};
-  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), parameters, 4, 0);
-  LLVMValueRef function = LLVMAddFunction(e->module, name, type);
-  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->context, function, "entry");
-  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, function, "body");
-  LLVMBasicBlockRef end = LLVMAppendBasicBlockInContext(e->context, function, "end");
-  LLVMPositionBuilderAtEnd(e->builder, entry);
-  LLVMBuildBr(e->builder, body);
-  LLVMPositionBuilderAtEnd(e->builder, body);
-  LLVMValueRef at = LLVMBuildPhi(e->builder, i64, "");
-  build_body(e, function, fn, at);
-  LLVMValueRef next = LLVMBuildAdd(e->builder, at, LLVMConstInt(i64, e->lanes, 0), "");
-  LLVMValueRef more = LLVMBuildICmp(e->builder, LLVMIntSLT, next, LLVMGetParam(function, 3), "");
-  LLVMBuildCondBr(e->builder, more, body, end);
-  LLVMAddIncoming(at, (LLVMValueRef[]){LLVMConstInt(i64, 0, 0), next},
-                  (LLVMBasicBlockRef[]){entry, LLVMGetInsertBlock(e->builder)}, 2);
-  LLVMPositionBuilderAtEnd(e->builder, end);
-  LLVMBuildRetVoid(e->builder);
-}
-
-static void compile(LLVMModuleRef module, bool is_optimised)
-{
-  char *text = NULL;
-  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &text)) {
-    fprintf(stderr, "%s\n", text);
-    abort();
-  }
-  LLVMDisposeMessage(text);
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  if (is_optimised)
-    must(LLVMRunPasses(
-        module, "function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm),gvn,instcombine)",
-        machine, options));
-  LLVMDisposePassBuilderOptions(options);
-  LLVMMemoryBufferRef object = NULL;
-  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &text, &object))
-    abort();
-  must(LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), object));
-}
-
-static void build_form(int form)
-{
-  LLVMContextRef context = LLVMContextCreate();
-  char name[32];
-  snprintf(name, sizeof name, "form%d", form);
-  hl_math_emitter e = {context, LLVMModuleCreateWithNameInContext(name, context),
-                       LLVMCreateBuilderInContext(context), forms[form].lanes, forms[form].is_f64};
-  char *triple = LLVMGetDefaultTargetTriple();
-  LLVMSetTarget(e.module, triple);
-  LLVMDisposeMessage(triple);
-  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-  LLVMSetModuleDataLayout(e.module, layout);
-  LLVMDisposeTargetData(layout);
-  for (int fn = 0; fn < HL_MATH_COUNT; fn++)
-    build_kernel(&e, form, (hl_math_fn)fn);
-  compile(e.module, forms[form].is_optimised);
-  LLVMDisposeBuilder(e.builder);
-  LLVMDisposeModule(e.module);
-  LLVMContextDispose(context);
-}
-
-static void create_machine(void)
-{
-  char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(),
-       *features = LLVMGetHostCPUFeatures();
-  char *text = NULL;
-  LLVMTargetRef target = NULL;
-  if (LLVMGetTargetFromTriple(triple, &target, &text))
-    abort();
-  machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
-                                    LLVMRelocPIC, LLVMCodeModelDefault);
-  LLVMDisposeMessage(triple);
-  LLVMDisposeMessage(cpu);
-  LLVMDisposeMessage(features);
-}
+static math_kernels *kernels;
 
 static void setup(void)
 {
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
-  create_machine();
-  must(LLVMOrcCreateLLJIT(&jit, NULL));
-  for (int form = 0; form < FORMS; form++)
-    build_form(form);
+  kernels = math_kernels_new(forms, FORMS);
 }
 
 static void teardown(void)
 {
-  must(LLVMOrcDisposeLLJIT(jit));
-  LLVMDisposeTargetMachine(machine);
+  math_kernels_free(kernels);
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -184,7 +47,7 @@ static void differs(hl_math_fn fn, double x, double y, double got, double want)
 }
 
 /* The kernel's result for one chunk against the evaluator's; both NaN is equal. */
-static void compare_f32(hl_math_fn fn, kernel *run, const float *x, const float *y)
+static void compare_f32(hl_math_fn fn, math_kernel *run, const float *x, const float *y)
 {
   static float out[CHUNK];
   run(x, y, out, CHUNK);
@@ -195,7 +58,7 @@ static void compare_f32(hl_math_fn fn, kernel *run, const float *x, const float 
   }
 }
 
-static void compare_f64(hl_math_fn fn, kernel *run, const double *x, const double *y)
+static void compare_f64(hl_math_fn fn, math_kernel *run, const double *x, const double *y)
 {
   static double out[CHUNK];
   run(x, y, out, CHUNK);
@@ -231,7 +94,7 @@ static float second_f32(float x, uint64_t *state)
                         : 1.7F;
 }
 
-static void scan_f32(hl_math_fn fn, kernel *run)
+static void scan_f32(hl_math_fn fn, math_kernel *run)
 {
   static float x[CHUNK], y[CHUNK];
   uint64_t state = 1;
@@ -257,7 +120,7 @@ static double sample_f64(uint64_t *state)
   return r % 4 == 1 ? x * 800 : r % 4 == 2 ? (double)((int64_t)bits >> 59) : x;
 }
 
-static void scan_f64(hl_math_fn fn, kernel *run)
+static void scan_f64(hl_math_fn fn, math_kernel *run)
 {
   static double x[CHUNK], y[CHUNK];
   uint64_t state = 1;
@@ -274,11 +137,7 @@ static void scan_f64(hl_math_fn fn, kernel *run)
 START_TEST(compiled_is_evaluated)
 {
   int form = _i / HL_MATH_COUNT, fn = _i % HL_MATH_COUNT;
-  char name[64];
-  kernel_name(name, sizeof name, form, fn);
-  LLVMOrcExecutorAddress address = 0;
-  must(LLVMOrcLLJITLookup(jit, &address, name));
-  kernel *run = (kernel *)(uintptr_t)address;
+  math_kernel *run = math_kernels_find(kernels, form, (hl_math_fn)fn);
   if (forms[form].is_f64)
     scan_f64((hl_math_fn)fn, run);
   else
