@@ -295,7 +295,7 @@ static const hl_shape *done(hl_infer *infer, const hl_instruction *ins, hl_opcod
   if (operand->opcode == start)
     return element < 0 ? operand->shape : operand->shape->tuple_shapes[element];
   hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C6,
-           "the operand of '%s' must be a %s; '%s' is a %s", hl_say_op(ins),
+           "'%s' takes the result of '%s'; '%s' is that of '%s'", hl_say_op(ins),
            hl_op_info_of(start)->name, operand->name, hl_say_op(operand));
   return NULL;
 }

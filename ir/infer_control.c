@@ -318,7 +318,7 @@ static bool check_follows(hl_infer *infer, const hl_instruction *ins, hl_opcode 
   const hl_instruction *start = ins->operands[0];
   return start->opcode == opcode ||
          hl_error(infer->diag, hl_place_operand(ins, 0), rule,
-                  "the operand of '%s' must be a %s; '%s' is a %s", hl_say_op(ins),
+                  "'%s' takes the result of '%s'; '%s' is that of '%s'", hl_say_op(ins),
                   hl_op_info_of(opcode)->name, start->name, hl_say_op(start));
 }
 

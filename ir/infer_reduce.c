@@ -196,8 +196,8 @@ static bool check_scan_operands(hl_infer *infer, const hl_instruction *ins, int6
   *carries = hl_attr_int(ins, HL_ATTR_NUM_CARRIES, 0);
   if (*carries < 0 || *carries >= ins->operand_count)
     return hl_error(infer->diag, hl_place_attr(ins, HL_ATTR_NUM_CARRIES), HL_RULE_SCAN_C1,
-                    "num_carries %lld leaves no input among %d operands", (long long)*carries,
-                    ins->operand_count);
+                    "num_carries is %lld; 'scan' of %d operands has 0 to %d carries", (long long)*carries,
+                    ins->operand_count, ins->operand_count - 1);
   if (!hl_check_length(infer, ins, HL_ATTR_DIMENSIONS, 1, "it", HL_RULE_SCAN_C1))
     return false;
   for (int i = 0; i < ins->operand_count - *carries; i++) {

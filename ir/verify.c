@@ -157,6 +157,37 @@ static bool check_tuple_limits(hl_infer *infer, const hl_instruction *ins, const
   return true;
 }
 
+/* The dimensions over which a reduce would yield the array that is written, "{1}": of a wrong shape and wrong dimensions the
+ * text does not say which was meant. NULL: none would, or as many as are written. */
+static const char *dimensions_for(hl_infer *infer, const hl_instruction *ins, const hl_shape *written)
+{
+  if (ins->opcode != HL_OP_REDUCE || written->element_type == HL_TUPLE)
+    return NULL;
+  const hl_shape *x = hl_operand_shape(ins, 0);
+  const char *list = "", *comma = "";
+  int kept = 0;
+  for (int i = 0; i < x->rank; i++)
+    if (kept < written->rank && x->dimensions[i] == written->dimensions[kept]) {
+      kept++;
+    } else {
+      list = hl_arena_printf(infer->arena, "%s%s%d", list, comma, i);
+      comma = ",";
+    }
+  bool fits = kept == written->rank && x->rank - kept == hl_attr_ints(ins, HL_ATTR_DIMENSIONS).count;
+  return fits && x->element_type == written->element_type ? hl_arena_printf(infer->arena, "{%s}", list) : NULL;
+}
+
+static void help_with_result(hl_infer *infer, const hl_instruction *ins, const hl_shape *inferred)
+{
+  const char *text = hl_say(infer, inferred), *dimensions = dimensions_for(infer, ins, ins->shape);
+  if (strstr(text, "..."))
+    return;
+  if (dimensions)
+    hl_help(infer->diag, "write %s, or dimensions=%s for %s", text, dimensions, hl_say(infer, ins->shape));
+  else
+    hl_help(infer->diag, "write %s", text);
+}
+
 /* Where two tuples differ, for the message; the shapes themselves otherwise. */
 static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_shape *inferred)
 {
@@ -172,9 +203,7 @@ static bool check_result(hl_infer *infer, const hl_instruction *ins, const hl_sh
                              hl_say(infer, written->tuple_shapes[i]));
   hl_error(infer->diag, hl_place_shape(ins), HL_RULE_RESULT_SHAPE, "'%s' yields %s, not %s%s",
            hl_say_op(ins), hl_say(infer, inferred), hl_say(infer, written), part);
-  const char *text = hl_say(infer, inferred);
-  if (!strstr(text, "..."))
-    hl_help(infer->diag, "write %s", text);
+  help_with_result(infer, ins, inferred);
   return false;
 }
 

@@ -180,7 +180,8 @@ HLO_API hlo_value *hlo_divide(hlo_value *x, hlo_value *y);
 HLO_API hlo_value *hlo_remainder(hlo_value *x, hlo_value *y);
 HLO_API hlo_value *hlo_fmod(hlo_value *x, hlo_value *y);
 HLO_API hlo_value *hlo_power(hlo_value *x, hlo_value *y);
-HLO_API hlo_value *hlo_arctan2(hlo_value *x, hlo_value *y);
+/* np.arctan2: the angle of the vector whose coordinates are x and y; y comes first. */
+HLO_API hlo_value *hlo_arctan2(hlo_value *y, hlo_value *x);
 /* NaN if either is. */
 HLO_API hlo_value *hlo_maximum(hlo_value *x, hlo_value *y);
 HLO_API hlo_value *hlo_minimum(hlo_value *x, hlo_value *y);
@@ -336,6 +337,9 @@ HLO_API hlo_options hlo_default_options(void);
 /* Machine code in memory. The module may be freed afterwards. NULL: the messages say why. */
 HLO_API hlo_executable *hlo_compile(hlo_context *context, const hlo_module *module,
                                     const hlo_options *options);
+/* No call of it may be running. NULL is allowed. */
+HLO_API void hlo_executable_free(hlo_executable *executable);
+
 /* Machine code for a linker, as `hlo-lite compile` writes it. */
 typedef struct hlo_object {
   const void *bytes; /* an object file that defines the function, its _workspace_bytes and _signature */
@@ -348,9 +352,6 @@ typedef struct hlo_object {
  * threads. Returns 0; 1: the messages say why. */
 HLO_API int hlo_compile_object(hlo_context *context, const hlo_module *module, const char *name,
                                const hlo_options *options, hlo_object *out);
-
-/* No call of it may be running. */
-HLO_API void hlo_executable_free(hlo_executable *executable);
 
 /* ---- calls ---- */
 

@@ -122,8 +122,10 @@ static void add_inferred(hl_str *out, const hl_document *d, const hl_instruction
 {
   for (const hl_diagnostic *g = d->diag.first; g; g = g->next)
     if (g->rule == HL_RULE_RESULT_SHAPE && g->help && ins->places && g->range.begin >= ins->places->name.begin &&
-        g->range.end <= ins->places->end.end)
-      hl_str_printf(out, "\n\nfollows from the operands: `%s`", g->help + strlen("write "));
+        g->range.end <= ins->places->end.end) {
+      const char *shape = g->help + strlen("write "), *other = strstr(shape, ", or ");
+      hl_str_printf(out, "\n\nfollows from the operands: `%.*s`", (int)(other ? other - shape : (ptrdiff_t)strlen(shape)), shape);
+    }
 }
 
 static void add_value(hl_str *out, const hl_instruction *ins)

@@ -60,9 +60,10 @@ static bool fix_word(const hl_document *d, const hl_diagnostic *g, fix *out)
   return true;
 }
 
+/* "write f32[2]", and nothing else fits. */
 static bool fix_shape(const hl_document *d, const hl_diagnostic *g, fix *out)
 {
-  if (strncmp(g->help, "write ", 6) != 0 || g->rule != HL_RULE_RESULT_SHAPE)
+  if (strncmp(g->help, "write ", 6) != 0 || g->rule != HL_RULE_RESULT_SHAPE || strstr(g->help, ", or "))
     return false;
   *out = (fix){g->range, g->help + 6, g->help};
   (void)d;

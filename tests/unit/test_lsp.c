@@ -112,6 +112,10 @@ START_TEST(fixes_words_and_shapes)
   change("  ROOT y = f32[2,3] add(x, bias), broadcast_dimensions={0}");
   ask("textDocument/codeAction", all);
   HAS("\"newText\":\"broadcast_dimensions={1}\"");
+  change("  zero = f32[] constant(0)\\n  ROOT r = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum");
+  HAS("write f32[2], or dimensions={0} for f32[3]");
+  ask("textDocument/codeAction", all);
+  HAS("\"result\":[]");
   change("  ROOT y = f32[2,3] negate(x)");
   ask("textDocument/codeAction", all);
   HAS("\"result\":[]");
@@ -154,6 +158,10 @@ START_TEST(hovers_over_inferred_shapes)
   ask("textDocument/hover", AT(12, 7));
   HAS("z = f32[3,3] negate");
   HAS("follows from the operands: `f32[2,3]`");
+  change("  zero = f32[] constant(0)\\n  ROOT r = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum");
+  ask("textDocument/hover", AT(12, 7));
+  HAS("follows from the operands: `f32[2]`");
+  change("  y = add(x, bias), broadcast_dimensions={1}\\n  ROOT z = f32[3,3] negate(y)");
   ask("textDocument/hover", AT(9, 3));
   HAS_NOT("follows");
 }

@@ -129,6 +129,27 @@ static const struct {
      "  ROOT s = f32[2] and(a, a)\n}",
      "t.hlo:3:7: error: 'negate' yields f32[2], not f32[3] [result-shape]\nhelp: write f32[2]\n"
      "t.hlo:6:23: error: 'and' takes pred or integers; operand 0 is f32[2] [op-type]\n"},
+    /* A reduce of a wrong shape or over wrong dimensions: both are told, where as many dimensions yield what is written. */
+    {"f {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = add(x, y)\n}\n"
+     "ENTRY e {\n  a = f32[4,8] parameter(0)\n  z = f32[] constant(0)\n"
+     "  ROOT r = f32[4] reduce(a, z), dimensions={0}, to_apply=f\n}",
+     "t.hlo:9:12: error: 'reduce' yields f32[8], not f32[4] [result-shape]\n"
+     "help: write f32[8], or dimensions={1} for f32[4]\n"},
+    {"f {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = add(x, y)\n}\n"
+     "ENTRY e {\n  a = f32[4,8] parameter(0)\n  z = f32[] constant(0)\n"
+     "  ROOT r = f32[] reduce(a, z), dimensions={0}, to_apply=f\n}",
+     "t.hlo:9:12: error: 'reduce' yields f32[8], not f32[] [result-shape]\n"
+     "help: write f32[8]\n"},
+    {"f {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = add(x, y)\n}\n"
+     "ENTRY e {\n  a = f32[4,8] parameter(0)\n  z = f32[] constant(0)\n"
+     "  ROOT r = s32[4] reduce(a, z), dimensions={0}, to_apply=f\n}",
+     "t.hlo:9:12: error: 'reduce' yields f32[8], not s32[4] [result-shape]\n"
+     "help: write f32[8]\n"},
+    {"f {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = add(x, y)\n}\n"
+     "ENTRY e {\n  a = f32[4,8] parameter(0)\n  z = f32[] constant(0)\n"
+     "  ROOT r = f32[8,4] reduce(a, z), dimensions={0}, to_apply=f\n}",
+     "t.hlo:9:12: error: 'reduce' yields f32[8], not f32[8,4] [result-shape]\n"
+     "help: write f32[8]\n"},
     /* Nothing is known of a value whose shape was left out and cannot be inferred. */
     {"ENTRY e {\n  a = f32[2] parameter(0)\n  b = convert(a)\n  c = f32[9] negate(b)\n  ROOT d = "
      "tuple(c, b)\n}",
