@@ -6,12 +6,12 @@
  *
  *   for p
  *     for c in 0..P: %sums[c] := 0
- *     for s in 0..K/16: for c in 0..P: %sums[c] := fold k in 0..16 from %sums[c]: fma(x[16*s+k], w[16*s+k,P*p+c], acc)
+ *     for s in 0..K/8: for c in 0..P: %sums[c] := fold k in 0..8 from %sums[c]: fma(x[8*s+k], w[8*s+k,P*p+c], acc)
  *     for c in 0..P: 0 + %sums[c]
  *
- * The sums stay in the first cache, and memory is read in 16 long runs at a time, which the processor sees and fetches ahead. Sums
+ * The sums stay in the first cache, and memory is read in 8 long runs at a time, which the processor sees and fetches ahead. Sums
  * that stay in registers allow a few vectors of columns only, so that each line of the matrix is read in short pieces far apart:
- * a third slower. Where K has several blocks, %totals takes the sums of each.
+ * a third slower; 16 runs of half the length are a tenth slower. Where K has several blocks, %totals takes the sums of each.
  *
  * Requires: coalesced loops, none of them scheduled. Keeps: every value; the order of each sum.
  */
@@ -22,11 +22,10 @@
 enum {
   LEAST_BYTES = 1 << 20, /* of the matrix: smaller ones stay in the second cache */
   LEAST_COLUMNS = 256,
-  RUN_BYTES = 3072, /* of a line of the matrix, at most */
+  RUN_BYTES = 6144, /* of a line of the matrix, at most */
   FEW_PANELS = 2,   /* for the threads to share */
   PANEL_UNIT = 64,  /* columns: whole vectors */
-  STEP = 16,        /* lines read at a time */
-  HALF_STEP = 8
+  STEP = 8          /* lines read at a time */
 };
 
 typedef struct streaming {
@@ -34,7 +33,7 @@ typedef struct streaming {
   hl_step *step;
   const hl_product *p;
   hl_element_type type;                       /* of the sums */
-  int64_t depth, columns, step_lines, blocks; /* depth: terms of a sum */
+  int64_t depth, blocks;                      /* depth: terms of a sum */
   hl_node *panel;
   hl_loop_builder at;      /* in the panel, in front of the columns */
   hl_param *sums, *totals; /* totals: NULL where there is one block */
@@ -66,16 +65,11 @@ static const hl_param *find_matrix(const hl_product *p)
   return s.suits ? s.found : NULL;
 }
 
-static int64_t lines_of_step(int64_t depth)
-{
-  return depth % STEP == 0 ? STEP : depth % HALF_STEP == 0 ? HALF_STEP : 0;
-}
-
 static bool suits(const hl_product *p)
 {
   const hl_loop *reduce = p->reduce->loop;
   if (p->depth != 1 || p->loops[0]->loop->limits[0] || reduce->var_count != 1 ||
-      reduce->combiners[0].order != HL_ORDER_DOT || !lines_of_step(reduce->extents[0]) ||
+      reduce->combiners[0].order != HL_ORDER_DOT || reduce->extents[0] % STEP != 0 ||
       hl_product_extent(p, 0) < LEAST_COLUMNS)
     return false;
   const hl_param *matrix = find_matrix(p);
@@ -160,7 +154,7 @@ static void fill_fold(const streaming *s, hl_node *fold, hl_node *column)
 static void add_lines(const streaming *s, hl_loop_builder at, hl_node *block)
 {
   hl_kernel *kernel = s->p->kernel;
-  int64_t steps = s->depth / s->step_lines, in_block = HL_DOT_BLOCK / s->step_lines;
+  int64_t lines = STEP, steps = s->depth / STEP, in_block = HL_DOT_BLOCK / STEP;
   hl_node *limit = NULL;
   if (block && steps % in_block) {
     hl_node *all = hl_loop_const_int(&at, HL_S64, steps), *each = hl_loop_const_int(&at, HL_S64, in_block);
@@ -171,9 +165,9 @@ static void add_lines(const streaming *s, hl_loop_builder at, hl_node *block)
   at.at = &step->loop->body;
   hl_node *column = hl_loop_var(column_loop(s, &at), 0);
   hl_node *before = load_row(s, &at, s->sums, column);
-  hl_node *fold = hl_loop_fold(&at, 1, &s->step_lines, 1, &before);
+  hl_node *fold = hl_loop_fold(&at, 1, &lines, 1, &before);
   fill_fold(s, fold, column);
-  hl_offset_var(kernel, fold->loop, 0, hl_loop_var(step, 0), s->step_lines);
+  hl_offset_var(kernel, fold->loop, 0, hl_loop_var(step, 0), STEP);
   if (block)
     hl_offset_var(kernel, fold->loop, 0, block, HL_DOT_BLOCK);
   hl_node *after = hl_loop_result(&at, fold, 0);
@@ -232,7 +226,6 @@ bool hl_stream_product(hl_program *program, hl_step *step, const hl_product *p)
                  .p = p,
                  .type = p->reduce->loop->combiners[0].type,
                  .depth = p->reduce->loop->extents[0]};
-  s.step_lines = lines_of_step(s.depth);
   s.blocks = (s.depth + HL_DOT_BLOCK - 1) / HL_DOT_BLOCK;
   hl_node *columns = p->loops[0];
   s.panel = hl_split_for(p->kernel, columns, panel_width(p));
