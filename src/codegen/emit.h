@@ -221,6 +221,9 @@ void hl_emit_plan_line_prefetch(hl_emitter *e, const hl_loop *reduce, bool does)
 
 /* The same for the rows that a fold takes side by side. */
 void hl_emit_plan_group_prefetch(hl_emitter *e, const hl_loop *fold);
+/* The same for a row that an index from memory chooses: asks for that of an iteration after `index`. Values of the
+ * loop's body are set anew. */
+void hl_emit_prefetch_chosen(hl_emitter *e, const hl_loop *loop, LLVMValueRef index);
 /* Asks for the line `bytes` behind the pointer. */
 void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes);
 void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer);

@@ -297,6 +297,7 @@ static void emit_round(hl_emitter *e, const hl_loop *loop, LLVMValueRef index, i
     e->jam = jam;
     e->jam_var = loop->vars[0];
   }
+  hl_emit_prefetch_chosen(e, loop, index);
   set_part_var(e, loop->vars[0], index, jam);
   hl_emit_block(e, &loop->body);
   e->jam = outer_jam;
