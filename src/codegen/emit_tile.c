@@ -168,15 +168,15 @@ static LLVMValueRef row_mask(hl_emitter *e, const hl_tile *tile)
   return LLVMConstVector(lanes, (unsigned)e->width);
 }
 
-static void load_rows(hl_emitter *e, const hl_param *param, const hl_tile *tile, bool prefetches,
+/* `ahead`: bytes from each row to the line to ask for; 0: none. */
+static void load_rows(hl_emitter *e, const hl_param *param, const hl_tile *tile, int64_t ahead,
                       LLVMValueRef *rows)
 {
   LLVMValueRef mask = row_mask(e, tile);
   for (int i = 0; i < e->width; i++) {
     hl_address row = {.pointer = row_pointer(e, param, tile, i), .step = 1};
-    if (prefetches)
-      hl_emit_prefetch_at(e, row.pointer,
-                          tile->at.step * HL_TILE_BLOCK * hl_type_bytes(param->type));
+    if (ahead)
+      hl_emit_prefetch_at(e, row.pointer, ahead);
     rows[i] = hl_emit_load_lanes(e, param, &row, mask);
   }
 }
@@ -209,15 +209,21 @@ static void reverse_parts(hl_tile *tile)
 }
 
 /* The vectors of as many parts as there are lanes. */
-static void load_tile(hl_emitter *e, const hl_param *param, hl_tile *tile, bool prefetches)
+static void load_tile(hl_emitter *e, const hl_param *param, hl_tile *tile, int64_t ahead)
 {
   tile->parts = HL_ARRAY(e->arena, e->width, LLVMValueRef);
-  load_rows(e, param, tile, prefetches, tile->parts);
+  load_rows(e, param, tile, ahead, tile->parts);
   transpose_elements(e, param, tile->parts);
   reverse_parts(tile);
 }
 
 /* Jammed loops. */
+
+/* To the rows of the next block. */
+static int64_t next_block(const hl_param *param, const hl_tile *tile)
+{
+  return tile->at.step * HL_TILE_BLOCK * hl_type_bytes(param->type);
+}
 
 bool hl_emit_has_tile(const hl_emitter *e, const hl_loop *loop)
 {
@@ -237,7 +243,7 @@ bool hl_emit_jam_tile(hl_emitter *e, const hl_node *load)
   hl_tile tile = {.at = address_of(e, load->access), .count = e->width};
   if (tile.at.lanes)
     return false;
-  load_tile(e, load->access->param, &tile, true);
+  load_tile(e, load->access->param, &tile, next_block(load->access->param, &tile));
   hl_value value = {
       .parts = tile.parts, .part_count = e->jam, .is_vector = true, .nan = HL_NAN_MOVED};
   hl_value_set(e, load, value);
@@ -275,7 +281,7 @@ static LLVMValueRef spill_tile(hl_emitter *e, const hl_node *load)
   hl_tile tile = {.at = address_of(e, load->access), .count = e->width};
   if (tile.at.lanes)
     return NULL;
-  load_tile(e, load->access->param, &tile, true);
+  load_tile(e, load->access->param, &tile, next_block(load->access->param, &tile));
   LLVMTypeRef type = LLVMTypeOf(tile.parts[0]);
   LLVMValueRef stack = hl_llvm_alloca(&e->l, type, e->jam, 64);
   for (int i = 0; i < e->jam; i++)
@@ -463,6 +469,18 @@ int hl_emit_body_tile(const hl_emitter *e, const hl_loop *loop)
   return lanes > HL_MAX_JAM ? HL_MAX_JAM : lanes;
 }
 
+/* How far to ask ahead in an array that is no longer in cache: rows that the lanes take next or,
+ * where these lie far behind, the same ones further on. (A row times a matrix of 50257 rows of 3 KB
+ * on Zen 4: 6.5 to 5.4 ms; 4096 rows of 16 KB: the same.) */
+static int64_t ask_ahead(const hl_emitter *e, const hl_param *param, const hl_tile *tile)
+{
+  enum { LARGE = 8 << 20, NEAR = 128 << 10, ALONG = 512 };
+  int64_t bytes = hl_type_bytes(param->type), next = tile->at.step * e->width * bytes;
+  if (e->options->opt_level < 2 || param->direction != HL_PARAM_IN || param->count * bytes < LARGE)
+    return 0;
+  return -NEAR < next && next < NEAR ? next : tile->is_backward ? -ALONG : ALONG;
+}
+
 static void open_tile(hl_emitter *e, const hl_node *node, const hl_node *var, int count)
 {
   hl_tile *tile = HL_NEW(e->arena, hl_tile);
@@ -473,7 +491,7 @@ static void open_tile(hl_emitter *e, const hl_node *node, const hl_node *var, in
     return;
   e->tiles[node->id] = tile;
   if (node->op == HL_LOOP_LOAD)
-    load_tile(e, node->access->param, tile, false);
+    load_tile(e, node->access->param, tile, ask_ahead(e, node->access->param, tile));
   else
     tile->parts = HL_ARRAY(e->arena, e->width, LLVMValueRef);
 }
