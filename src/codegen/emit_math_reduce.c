@@ -157,8 +157,9 @@ static value fraction_part(emitter *e, value limb, value flip, unsigned i)
 /* The distance of the fraction from its nearest integer times pi / 2, as a sum. */
 static hl_reduction scale_turn(emitter *e, const value part[USED])
 {
-  value tail = add(e, part[1], add(e, part[2], add(e, part[3], part[4])));
-  value turn = add(e, part[0], tail), turn_low = sum_error(e, part[0], tail, turn);
+  value rest = add(e, part[2], add(e, part[3], part[4])), tail = add(e, part[1], rest);
+  value turn = add(e, part[0], tail);
+  value turn_low = add(e, sum_error(e, part[0], tail, turn), sum_error(e, part[1], rest, tail));
   value half_pi = K(HALF_PI_HI), p = mul(e, turn, half_pi);
   value p_low = fused(e, turn, K(HALF_PI_MID), mul(e, turn_low, half_pi));
   p_low = add(e, p_low, fused(e, turn, half_pi, negate(e, p)));

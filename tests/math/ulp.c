@@ -135,14 +135,14 @@ static double sample_f64(uint64_t i, uint64_t *state)
     return f64_of_bits(r);
   double x = (double)(r >> 11) * 0x1p-53 * (i % 4 == 1 ? 2 : i % 4 == 2 ? 40 : 760);
   if (i % 16 == 15)
-    x = (double)(r >> 34) * 1.57079632679489661923;
+    x = (double)(r >> (11 + i / 16 % 42)) * 1.57079632679489661923;
   if (i % 16 == 7)
     x = 1 + ldexp(x / 760 - 0.5, -(int)(r % 54));
   return r & 1 ? -x : x;
 }
 
-/* Fixed arguments: the first is the nearest to a multiple of pi / 2; the others have results that are hard
- * for some implementation, or stand at ends and turns. */
+/* Fixed arguments: the first is the nearest to a multiple of pi / 2; the others have results that
+ * are hard for some implementation, or stand at ends and turns. */
 static const double hard[] = {
     0x1.6ac5b262ca1ffp+849, 0x1.9e9cbbfd6080bp-31,   0x1.62a88613629b6p+678, 0x1.e0000000001c2p-20,
     0x1.f83d4bd2b2b3bp+9,   -0x1.d19ebc5567dcdp+311, 0x1.371a47b7e4eb2p+11,  0x1.6c042a6378102p-1,
@@ -150,7 +150,8 @@ static const double hard[] = {
     0x1.c41e527b70f43p-3,   0x1.1f6edcbd1e2a6p-3,    0x1.0001ff6afc4bap+0,   0x1.efd6ed2b9a4c9p-2,
     0x1.6237c6d42c7p-1,     0x1.63daa8a73d2dep-2,    0x1.dc6d1b4ef5b1p-1,    -0x1.2c10396268852p-2,
     0x1.7a337e1ba1ec2p-257, 0x1.c332bde7ca515p-5,    0x1.921fb54442d18p+0,   0x1.921fb54442d18p+20,
-    0x1.62e42fefa39efp+9,   -0x1.74910d52d3051p+9,   0x1.fffffffffffffp-1,   0x1.0000000000001p+0};
+    0x1.62e42fefa39efp+9,   -0x1.74910d52d3051p+9,   0x1.fffffffffffffp-1,   0x1.0000000000001p+0,
+    0x1.01881cd76f5efp+30};
 
 static void scan_f64(hl_math_fn fn, hl_worst *w, uint64_t count)
 {

@@ -338,6 +338,16 @@ START_TEST(f64_is_near_libm)
 }
 END_TEST
 
+/* Large and so near to a multiple of pi / 2 that the first limb of the fraction is 0: what the rest of it loses in rounding
+ * counts. The exact tangent is want + more. */
+START_TEST(tan_near_a_large_multiple)
+{
+  double x = 0x1.01881cd76f5efp+30, want = -0x1.fa073fc835709p+31, more = -0x1.8b2f7225a9941p-27, place = 0x1p-21;
+  ck_assert_double_le(fabs(hl_math_tan_f64(x) - want - more), 1.5 * place);
+  ck_assert_double_le(fabs(hl_math_tan_f64(-x) + want + more), 1.5 * place);
+}
+END_TEST
+
 int main(void)
 {
   Suite *s = suite_create("eval_math");
@@ -346,6 +356,7 @@ int main(void)
   tcase_add_loop_test(t, special_values, 0, (int)(sizeof cases / sizeof *cases));
   tcase_add_test(t, angles);
   tcase_add_test(t, constant_powers);
+  tcase_add_test(t, tan_near_a_large_multiple);
   tcase_add_loop_test(t, f32_is_near_libm, 0, HL_MATH_COUNT);
   tcase_add_loop_test(t, f64_is_near_libm, 0, HL_MATH_COUNT);
   suite_add_tcase(s, t);
