@@ -5,6 +5,7 @@
 #include "loop_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct writer {
   hl_pseudo *out;
@@ -246,20 +247,10 @@ static void write_reduce(writer *w, const hl_node *node)
   close_loops(w, loop);
 }
 
-static void write_fold(writer *w, const hl_node *node)
+/* The carried values of the next iteration. */
+static void write_next(writer *w, const hl_node *node, int first)
 {
   const hl_loop *loop = node->loop;
-  int first = name_results(w, node);
-  for (int i = 0; i < loop->result_count; i++) {
-    name_node(w, loop->accs[i], first + i);
-    add_range(w, node->range);
-    hl_str_printf(&w->text, "%s v%d = ", hl_type_name(loop->accs[i]->type), first + i);
-    add_value(w, node->operands[i]);
-    add(w, ";");
-    end_line(w, NULL);
-  }
-  open_loops(w, loop);
-  write_block(w, &loop->body);
   add_range(w, node->range);
   for (int i = 0; i < loop->result_count; i++)
     hl_str_printf(&w->text, "%sv%d", i ? ", " : "", first + i);
@@ -269,6 +260,32 @@ static void write_fold(writer *w, const hl_node *node)
   }
   add(w, ";");
   end_line(w, loop->result_count > 1 ? "all at once" : NULL);
+}
+
+/* Folds whose body only stores carry a value because each has one: it goes in and out as it is. */
+static bool is_carried(const hl_node *fold)
+{
+  return fold->loop->yields[0] != fold->loop->accs[0] || fold->loop->result_count > 1 ||
+         (fold->next && fold->next->op == HL_LOOP_RESULT && fold->next->operands[0] == fold);
+}
+
+static void write_fold(writer *w, const hl_node *node)
+{
+  const hl_loop *loop = node->loop;
+  bool carries = is_carried(node);
+  int first = carries ? name_results(w, node) : 0;
+  for (int i = 0; i < loop->result_count && carries; i++) {
+    name_node(w, loop->accs[i], first + i);
+    add_range(w, node->range);
+    hl_str_printf(&w->text, "%s v%d = ", hl_type_name(loop->accs[i]->type), first + i);
+    add_value(w, node->operands[i]);
+    add(w, ";");
+    end_line(w, NULL);
+  }
+  open_loops(w, loop);
+  write_block(w, &loop->body);
+  if (carries)
+    write_next(w, node, first);
   close_loops(w, loop);
 }
 
@@ -353,13 +370,51 @@ static void write_head(writer *w, const hl_kernel *kernel)
   end_line(w, NULL);
 }
 
+/* Variables of the deepest nest of loops. */
+static int depth_of(const hl_block *block)
+{
+  int deepest = 0;
+  for (const hl_node *node = block->first; node; node = node->next) {
+    int depth = 0;
+    if (node->op == HL_LOOP_FOR || node->op == HL_LOOP_REDUCE || node->op == HL_LOOP_FOLD)
+      depth = node->loop->var_count + depth_of(&node->loop->body);
+    if (node->op == HL_LOOP_IF) {
+      int then = depth_of(&node->branch->then), otherwise = depth_of(&node->branch->otherwise);
+      depth = then > otherwise ? then : otherwise;
+    }
+    deepest = depth > deepest ? depth : deepest;
+  }
+  return deepest;
+}
+
+/* Whether a loop's variable (i, j, k, ...) or a value (v0, v1, ...) has this name, too. */
+static bool is_taken(const char *name, int depth)
+{
+  static const char letters[] = "ijklmnopqrstuw";
+  size_t digits = name[0] ? strspn(name + 1, "0123456789") : 0;
+  const char *letter = strchr(letters, name[0]);
+  if (!name[0] || name[1 + digits])
+    return false;
+  return name[0] == 'v' ? digits > 0 : letter && letter - letters < depth;
+}
+
+static const char **array_names(hl_arena *arena, const hl_kernel *kernel)
+{
+  const char **names = hl_param_names(arena, kernel);
+  int depth = depth_of(&kernel->body);
+  for (int i = 0; i < kernel->param_count; i++)
+    if (is_taken(names[i], depth))
+      names[i] = hl_arena_printf(arena, "%s_", names[i]);
+  return names;
+}
+
 void hl_kernel_pseudo(hl_pseudo *out, const hl_kernel *kernel)
 {
   writer w = {.out = out, .text = {.arena = out->arena}};
   w.printer = (hl_kernel_printer){.out = &w.text,
                                   .kernel = kernel,
                                   .nodes = hl_plan_text(out->arena, kernel),
-                                  .params = hl_param_names(out->arena, kernel),
+                                  .params = array_names(out->arena, kernel),
                                   .is_c = true};
   write_head(&w, kernel);
   w.depth = 1;
