@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs the packages, builds and runs all tests, from a bare Debian 12 and a checkout.
 #
-#   sh tests/run.sh            everything: the build that ships with all tests, a build by the second compiler, and all
-#                              tests again under the address and undefined-behaviour sanitizers
+#   sh tests/run.sh            everything: the build that ships with all tests, a build by the second compiler, a minute
+#                              of each fuzzer, and all tests again under the address and undefined-behaviour sanitizers
 #   sh tests/run.sh --quick    the build that ships and its tests
 set -eu
 
@@ -53,6 +53,9 @@ sh examples/quickstart.sh
 say "clang, warnings are errors"
 configure build/clang -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0
 cmake --build build/clang -j "$jobs"
+
+say "fuzzers, a minute each"
+SEED=1 sh tests/fuzz/run.sh 60 build/fuzz
 
 # A debug build, so that asserts hold and each pass is followed by the verifier.
 say "gcc, sanitizers"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh SECONDS [FOLDER] - builds the fuzzers with clang, address and undefined-behaviour sanitizers, and runs each for so many
-# seconds on seeds from the project's own modules. FOLDER (default build/fuzz) keeps corpora from run to run and what was found.
+# seconds on seeds from the project's own modules, as many at a time as there are processors. FOLDER (default build/fuzz) keeps corpora
+# from run to run, which are tried first, and what was found. SEED=1 makes a run that can be repeated.
 set -eu
 seconds=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,10 +21,24 @@ if [ ! -d "$folder/text" ]; then
   done
   cp "$source"/tests/loops/*.loops "$folder/loops"
 fi
-status=0
+
+fuzz() {
+  "$folder/build/tests/fuzz/fuzz_$1" -seed="${SEED-0}" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 \
+    -artifact_prefix="$folder/found/$1-" "$folder/$1" >"$folder/$1.log" 2>&1 || touch "$folder/failed"
+}
+
+rm -f "$folder/failed"
+running=0
+for name in modules builder text loops arrays; do
+  fuzz $name &
+  running=$((running + 1))
+  [ $running -lt "$(nproc)" ] || { wait && running=0; }
+done
+wait
 for name in text loops arrays builder modules; do
-  "$folder/build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$folder/found/$name-" "$folder/$name" >"$folder/$name.log" 2>&1 || status=1
   sed -n 's/^stat::number_of_executed_units: */'"$name"' executions: /p; s/^SUMMARY: */'"$name"': /p' "$folder/$name.log"
 done
-exit $status
+[ ! -e "$folder/failed" ] || {
+  echo "what made a fuzzer stop is in $folder/found" >&2
+  exit 1
+}
