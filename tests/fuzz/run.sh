@@ -20,10 +20,28 @@ if [ ! -d "$folder/text" ]; then
     awk -v stem="$folder/text/$name" '/^\/\/ -----/ { n++; next } { print > (stem "." n + 0) }' "$file"
   done
   cp "$source"/tests/loops/*.loops "$folder/loops"
+  npy() { # DESCR ORDER SHAPE BYTES: a file; its header has 118 bytes
+    printf '\223NUMPY\001\000\166\000'
+    printf '%-117s\n' "{'descr': '$1', 'fortran_order': $2, 'shape': $3, }"
+    printf "%${4}s" ''
+  }
+  npy '<f4' False '(3, 2)' 24 >"$folder/arrays/f4"
+  npy '>f8' True '(2, 1)' 16 >"$folder/arrays/f8"
+  npy '|b1' False '()' 1 >"$folder/arrays/b1"
+  { # the last as an archive of one member, stored
+    sizes='\334=\221\237\201\000\000\000\201\000\000\000\005\000\000\000'
+    printf "PK\\003\\004\\024\\000\\000\\000\\000\\000\\000\\000\\000\\000${sizes}a.npy"
+    cat "$folder/arrays/b1"
+    printf "PK\\001\\002\\024\\000\\024\\000\\000\\000\\000\\000\\000\\000\\000\\000$sizes"
+    printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000a.npy'
+    printf 'PK\005\006\000\000\000\000\001\000\001\0003\000\000\000\244\000\000\000\000\000'
+  } >"$folder/arrays/npz"
 fi
 
 fuzz() {
-  "$folder/build/tests/fuzz/fuzz_$1" -seed="${SEED-0}" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 \
+  dict=
+  [ ! -e "$source/tests/fuzz/$1.dict" ] || dict=-dict=$source/tests/fuzz/$1.dict
+  "$folder/build/tests/fuzz/fuzz_$1" ${dict:+"$dict"} -seed="${SEED-0}" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 \
     -artifact_prefix="$folder/found/$1-" "$folder/$1" >"$folder/$1.log" 2>&1 || touch "$folder/failed"
 }
 
