@@ -44,6 +44,11 @@ const hl_shape *hl_operand_shape(const hl_instruction *instruction, int index)
   return instruction->operands[index]->shape;
 }
 
+const hl_shape *hl_element_shape(const hl_shape *tuple, int index)
+{
+  return tuple->element_type == HL_TUPLE && index < tuple->tuple_count ? tuple->tuple_shapes[index] : NULL;
+}
+
 const hl_shape *hl_make_array(hl_infer *infer, const hl_instruction *instruction,
                               hl_element_type type, int rank, const int64_t *dimensions)
 {

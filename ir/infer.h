@@ -24,6 +24,8 @@ const char *hl_say_ints(hl_infer *infer, int count, const int64_t *values);
 const char *hl_say_call(hl_infer *infer, const hl_instruction *instruction);
 
 const hl_shape *hl_operand_shape(const hl_instruction *instruction, int index);
+/* Element `index` of a tuple. NULL: there is none; the shape is what somebody wrote, and what it rests on was refused. */
+const hl_shape *hl_element_shape(const hl_shape *tuple, int index);
 
 /* A new array shape, NULL after an error at the opcode when it exceeds the limits of rank or size.
  */

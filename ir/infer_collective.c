@@ -97,8 +97,7 @@ static const hl_shape *written_result(const hl_instruction *ins, const hl_shape 
 {
   if (ins->operand_count == 1 && shape->element_type != HL_TUPLE)
     return shape;
-  return shape->element_type == HL_TUPLE && index < shape->tuple_count ? shape->tuple_shapes[index]
-                                                                       : NULL;
+  return hl_element_shape(shape, index);
 }
 
 /* The shape of x with its size along the dimension multiplied (is_growing) or divided by the
@@ -293,7 +292,7 @@ static const hl_shape *done(hl_infer *infer, const hl_instruction *ins, hl_opcod
 {
   const hl_instruction *operand = ins->operands[0];
   if (operand->opcode == start)
-    return element < 0 ? operand->shape : operand->shape->tuple_shapes[element];
+    return element < 0 ? operand->shape : hl_element_shape(operand->shape, element);
   hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C6,
            "'%s' takes the result of '%s'; '%s' is that of '%s'", hl_say_op(ins),
            hl_op_info_of(start)->name, operand->name, hl_say_op(operand));

@@ -229,7 +229,7 @@ const hl_shape *hl_infer_async_update(hl_infer *infer, const hl_instruction *ins
 
 const hl_shape *hl_infer_async_done(hl_infer *infer, const hl_instruction *ins)
 {
-  return check_async_operand(infer, ins) ? hl_operand_shape(ins, 0)->tuple_shapes[1] : NULL;
+  return check_async_operand(infer, ins) ? hl_element_shape(hl_operand_shape(ins, 0), 1) : NULL;
 }
 
 /* custom-call-c1: operand_layout_constraints has the shape of each operand. */
@@ -333,6 +333,6 @@ const hl_shape *hl_infer_recv_done(hl_infer *infer, const hl_instruction *ins)
 {
   if (!check_follows(infer, ins, HL_OP_RECV, HL_RULE_RECV_DONE_C1))
     return NULL;
-  const hl_shape *data = hl_operand_shape(ins, 0)->tuple_shapes[0];
-  return hl_shape_tuple(infer->arena, 2, (const hl_shape *[]){data, token(infer)});
+  const hl_shape *data = hl_element_shape(hl_operand_shape(ins, 0), 0);
+  return !data ? NULL : hl_shape_tuple(infer->arena, 2, (const hl_shape *[]){data, token(infer)});
 }

@@ -400,7 +400,7 @@ const hl_shape *hl_infer_copy_done(hl_infer *infer, const hl_instruction *ins)
 {
   const hl_instruction *start = ins->operands[0];
   if (start->opcode == HL_OP_COPY_START)
-    return start->shape->tuple_shapes[0];
+    return hl_element_shape(start->shape, 0);
   hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COPY_DONE_C1,
            "the operand of 'copy-done' must be a copy-start; '%s' is a %s", start->name,
            hl_say_op(start));
