@@ -287,6 +287,14 @@ void hl_access_add(hl_arena *arena, hl_access *access, hl_node *index, int64_t s
   access->terms[access->term_count++] = (hl_term){.index = index, .stride = stride};
 }
 
+int64_t hl_stride_of(const hl_access *access, const hl_node *index)
+{
+  for (int i = 0; i < access->term_count; i++)
+    if (access->terms[i].index == index)
+      return access->terms[i].stride;
+  return 0;
+}
+
 hl_node *hl_loop_load(hl_loop_builder *b, hl_access *access, hl_node *guard, hl_node *otherwise)
 {
   hl_node *node = add_node(b, HL_LOOP_LOAD, access->param->type);

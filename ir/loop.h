@@ -304,6 +304,7 @@ hl_node *hl_loop_convert(hl_loop_builder *b, hl_element_type type, hl_node *x); 
 hl_node *hl_loop_math(hl_loop_builder *b, hl_math_fn fn, int count, hl_node *const *operands);
 hl_access *hl_access_new(hl_arena *arena, hl_param *param, int64_t constant);
 void hl_access_add(hl_arena *arena, hl_access *access, hl_node *index, int64_t stride); /* merges equal indices */
+int64_t hl_stride_of(const hl_access *access, const hl_node *index); /* 0: the index is none of its terms */
 void hl_access_drop(hl_access *access, int term); /* the terms behind it move up */
 hl_node *hl_loop_load(hl_loop_builder *b, hl_access *access, hl_node *guard, hl_node *otherwise); /* guard may be NULL */
 hl_node *hl_loop_store(hl_loop_builder *b, hl_access *access, hl_node *value, hl_node *guard);

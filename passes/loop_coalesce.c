@@ -14,19 +14,11 @@ typedef struct pair {
   bool fits;
 } pair;
 
-static int64_t stride_of(const hl_access *access, const hl_node *index)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index == index)
-      return access->terms[i].stride;
-  return 0;
-}
-
 static void check_node(void *user, hl_node *node)
 {
   pair *p = user;
   if (node->op == HL_LOOP_LOAD || node->op == HL_LOOP_STORE) {
-    int64_t outer = stride_of(node->access, p->outer), inner = stride_of(node->access, p->inner);
+    int64_t outer = hl_stride_of(node->access, p->outer), inner = hl_stride_of(node->access, p->inner);
     p->fits &= outer == inner * p->inner_extent;
   }
 }

@@ -15,14 +15,6 @@ typedef struct hl_copying {
   int place;
 } hl_copying;
 
-static inline int64_t hl_stride_of(const hl_access *access, const hl_node *index)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index == index)
-      return access->terms[i].stride;
-  return 0;
-}
-
 /* For copies of the value and of what it needs: of the blocks for which hl_copy_need is called,
  * innermost first. */
 hl_copying hl_copy_start(const hl_step *from, hl_step *to, hl_loop_builder at,

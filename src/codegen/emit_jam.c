@@ -7,14 +7,6 @@
  */
 #include "emit_reduce.h"
 
-static int64_t stride_of(const hl_access *access, const hl_node *index)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index == index)
-      return access->terms[i].stride;
-  return 0;
-}
-
 static bool varies(const hl_emitter *e, const hl_node *node, uint8_t bit)
 {
   return e->variance[node->id] & bit;
@@ -41,7 +33,7 @@ static void look_at_access(search *s, const hl_node *node, const hl_node *lanes)
   const hl_access *access = node->access;
   if (is_stored(access->param))
     s->is_private = s->is_private && node->op == HL_LOOP_STORE &&
-                    access->param->direction == HL_PARAM_OUT && stride_of(access, s->var) != 0;
+                    access->param->direction == HL_PARAM_OUT && hl_stride_of(access, s->var) != 0;
   else if (node->op == HL_LOOP_LOAD && lanes && hl_emit_is_tile(s->e, node, s->var, lanes))
     s->tile = hl_emit_tile_size(s->e, access->param->type);
 }

@@ -7,7 +7,10 @@
  */
 #include "emit_access.h"
 
-enum { LARGE_BYTES = 4 << 20 }; /* smaller arrays stay in cache anyway */
+enum {
+  LARGE_BYTES = 4 << 20, /* smaller arrays stay in cache anyway */
+  LINE_BYTES = 64
+};
 
 typedef struct row_load {
   const hl_node *load;
@@ -21,14 +24,6 @@ typedef struct rows {
   size_t count, capacity;
 } rows;
 
-static int64_t stride_of(const hl_access *access, const hl_node *index)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index == index)
-      return access->terms[i].stride;
-  return 0;
-}
-
 /* A row of a large array: neighbours along the inner variable, the next row one step of the outer
  * on. */
 static bool is_row(const rows *r, const hl_node *load, const hl_node *inner)
@@ -36,8 +31,8 @@ static bool is_row(const rows *r, const hl_node *load, const hl_node *inner)
   const hl_access *access = load->access;
   int64_t bytes = access->param->count * hl_type_bytes(access->param->type);
   return load->operand_count == 0 && access->param->direction == HL_PARAM_IN &&
-         bytes >= LARGE_BYTES && access->term_count == 2 && stride_of(access, inner) == 1 &&
-         stride_of(access, r->outer) > 1;
+         bytes >= LARGE_BYTES && access->term_count == 2 && hl_stride_of(access, inner) == 1 &&
+         hl_stride_of(access, r->outer) > 1;
 }
 
 static void collect(rows *r, const hl_node *node, int loop)
@@ -54,7 +49,7 @@ static void collect(rows *r, const hl_node *node, int loop)
 static bool is_same_row(const rows *r, const hl_node *a, const hl_node *b)
 {
   return a->access->param == b->access->param && a->access->constant == b->access->constant &&
-         stride_of(a->access, r->outer) == stride_of(b->access, r->outer);
+         hl_stride_of(a->access, r->outer) == hl_stride_of(b->access, r->outer);
 }
 
 /* The second loop that reads a row is the one that calls for the next. */
@@ -67,7 +62,7 @@ static void choose(rows *r)
       if (r->loads[k].loop < late->loop && is_same_row(r, r->loads[k].load, late->load))
         earlier = r->e->prefetch[r->loads[k].load->id] ? 2 : earlier ? earlier : 1;
     if (earlier == 1)
-      r->e->prefetch[late->load->id] = stride_of(late->load->access, r->outer);
+      r->e->prefetch[late->load->id] = hl_stride_of(late->load->access, r->outer);
   }
 }
 
@@ -93,7 +88,7 @@ void hl_emit_plan_line_prefetch(hl_emitter *e, const hl_loop *reduce, bool does)
   for (const hl_node *n = reduce->body.first; n; n = n->next) {
     if (n->op != HL_LOOP_LOAD || n->operand_count || n->access->param->direction != HL_PARAM_IN)
       continue;
-    int64_t stride = stride_of(n->access, inner), bytes = hl_type_bytes(n->access->param->type);
+    int64_t stride = hl_stride_of(n->access, inner), bytes = hl_type_bytes(n->access->param->type);
     if (stride * bytes >= FAR_BYTES && n->access->param->count * bytes >= LARGE_BYTES)
       e->prefetch[n->id] = does ? AHEAD * stride : 0;
   }
@@ -120,13 +115,31 @@ void hl_emit_plan_group_prefetch(hl_emitter *e, const hl_loop *fold)
   for (const hl_node *n = fold->body.first; n; n = n->next) {
     if (n->op != HL_LOOP_LOAD || n->operand_count || n->access->param->direction != HL_PARAM_IN)
       continue;
-    int64_t stride = stride_of(n->access, fold->vars[0]),
+    int64_t stride = hl_stride_of(n->access, fold->vars[0]),
             bytes = hl_type_bytes(n->access->param->type);
     int64_t group = stride * fold->extents[0];
     if (stride == row && row * bytes >= FAR_BYTES && row * bytes < PAGE &&
         has_stride(n->access, group) && n->access->param->count * bytes >= LARGE_BYTES)
       e->prefetch[n->id] = group;
   }
+}
+
+void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes)
+{
+  LLVMTypeRef type = e->l.ptr;
+  LLVMValueRef offset = hl_llvm_i64(&e->l, bytes);
+  LLVMValueRef args[4] = {LLVMBuildGEP2(e->l.builder, e->l.i8, pointer, &offset, 1, ""),
+                          hl_llvm_int(e->l.i32, 0), hl_llvm_int(e->l.i32, 2),
+                          hl_llvm_int(e->l.i32, 1)};
+  if (e->target->family == HL_FAMILY_X86_64)
+    hl_llvm_intrinsic(&e->l, "llvm.prefetch", &type, 1, args, 4);
+}
+
+/* One instruction for each cache line. */
+static void ask_for_lines(hl_emitter *e, LLVMValueRef pointer, int64_t from, int64_t bytes)
+{
+  for (int64_t line = 0; line < bytes; line += LINE_BYTES)
+    hl_emit_prefetch_at(e, pointer, from + line);
 }
 
 /* --- rows that an index from memory chooses ---
@@ -136,19 +149,13 @@ void hl_emit_plan_group_prefetch(hl_emitter *e, const hl_loop *fold)
  * asks for %x[ids[i + 2]]: only the indices say where it lies. (64 K rows of 1 KB on Zen 4: 37 to
  * 44 GB/s.) */
 
-enum {
-  MOST_INDEX_NODES = 32,
-  AHEAD_BYTES = 2048,
-  MOST_AHEAD = 16,
-  MOST_LINES = 32,
-  LINE_BYTES = 64
-};
+enum { MOST_INDEX_NODES = 32, AHEAD_BYTES = 2048, MOST_AHEAD = 16, MOST_ROW_BYTES = 2048 };
 
 typedef struct chosen_row {
-  const hl_loop *loop; /* over the rows */
-  const hl_node *load; /* of the row; NULL: there is none */
-  const hl_node *inner;
-  bool *needed; /* by node id: nodes of the loop's body that the address is made of */
+  const hl_loop *loop;  /* over the rows */
+  const hl_node *load;  /* of the row */
+  const hl_node *inner; /* over its elements */
+  bool *needed;         /* by node id: nodes of the loop's body that the address is made of */
   int count;
   bool reads_index; /* from memory */
   bool is_plain;    /* nothing but arithmetic and loads of what the kernel does not write */
@@ -185,7 +192,7 @@ static bool is_chosen(hl_emitter *e, chosen_row *r, const hl_node *load, const h
   const hl_param *param = load->access->param;
   int64_t bytes = hl_type_bytes(param->type);
   if (param->count * bytes < LARGE_BYTES || inner->extents[0] * bytes < LINE_BYTES ||
-      stride_of(load->access, inner->vars[0]) != 1 || !has_index(load->access, &r->loop->body))
+      hl_stride_of(load->access, inner->vars[0]) != 1 || !has_index(load->access, &r->loop->body))
     return false;
   *r = (chosen_row){.loop = r->loop,
                     .load = load,
@@ -235,26 +242,12 @@ void hl_emit_prefetch_chosen(hl_emitter *e, const hl_loop *loop, LLVMValueRef in
   emit_index(e, &r);
   hl_value_set_scalar(e, r.inner, hl_llvm_i64(&e->l, 0), HL_NAN_NONE);
   hl_address at = hl_emit_address(e, r.load->access, 0);
-  for (int64_t line = 0; line < MOST_LINES && line * LINE_BYTES < row; line++)
-    hl_emit_prefetch_at(e, at.pointer, line * LINE_BYTES);
+  ask_for_lines(e, at.pointer, 0, row < MOST_ROW_BYTES ? row : MOST_ROW_BYTES);
 }
 
-void hl_emit_prefetch_at(hl_emitter *e, LLVMValueRef pointer, int64_t bytes)
-{
-  LLVMTypeRef type = e->l.ptr;
-  LLVMValueRef offset = hl_llvm_i64(&e->l, bytes);
-  LLVMValueRef args[4] = {LLVMBuildGEP2(e->l.builder, e->l.i8, pointer, &offset, 1, ""),
-                          hl_llvm_int(e->l.i32, 0), hl_llvm_int(e->l.i32, 2),
-                          hl_llvm_int(e->l.i32, 1)};
-  if (e->target->family == HL_FAMILY_X86_64)
-    hl_llvm_intrinsic(&e->l, "llvm.prefetch", &type, 1, args, 4);
-}
-
-/* One instruction for each cache line of the vector. */
 void hl_emit_prefetch(hl_emitter *e, const hl_node *load, LLVMValueRef pointer)
 {
-  enum { LINE = 64 };
   int64_t step = e->prefetch[load->id], bytes = hl_type_bytes(load->access->param->type);
-  for (int64_t at = 0; step && at < e->width * bytes; at += LINE)
-    hl_emit_prefetch_at(e, pointer, step * bytes + at);
+  if (step)
+    ask_for_lines(e, pointer, step * bytes, e->width * bytes);
 }

@@ -21,14 +21,6 @@ struct hl_tile {
   bool is_backward;    /* iterations go down in memory */
 };
 
-static int64_t stride_of(const hl_access *access, const hl_node *index)
-{
-  for (int i = 0; i < access->term_count; i++)
-    if (access->terms[i].index == index)
-      return access->terms[i].stride;
-  return 0;
-}
-
 /* Every index but `var` is one for all parts. */
 static bool varies_by_var_alone(const hl_emitter *e, const hl_access *access, const hl_node *var)
 {
@@ -49,9 +41,9 @@ bool hl_emit_is_tile(const hl_emitter *e, const hl_node *load, const hl_node *pa
                      const hl_node *lanes)
 {
   const hl_access *access = load->access;
-  int64_t step = stride_of(access, lanes);
+  int64_t step = hl_stride_of(access, lanes);
   return load->op == HL_LOOP_LOAD && load->operand_count == 0 && (step > 1 || step < -1) &&
-         stride_of(access, parts) == 1 && varies_by_var_alone(e, access, parts) &&
+         hl_stride_of(access, parts) == 1 && varies_by_var_alone(e, access, parts) &&
          hl_emit_tile_size(e, access->param->type) > 0;
 }
 
@@ -404,7 +396,7 @@ static bool is_line(const hl_node *node, const hl_loop *loop, const hl_node *lan
     return false;
   bool is_load = node->op == HL_LOOP_LOAD;
   const hl_access *access = node->access;
-  int64_t step = stride_of(access, lanes), along = stride_of(access, var);
+  int64_t step = hl_stride_of(access, lanes), along = hl_stride_of(access, var);
   return node->operand_count == (is_load ? 0 : 1) && (step > 1 || step < -1) &&
          (along == 1 || along == -1) &&
          access->param->direction == (is_load ? HL_PARAM_IN : HL_PARAM_OUT) &&
@@ -430,7 +422,7 @@ static bool takes_turns(const hl_emitter *e, const hl_loop *fold, const hl_node 
 {
   bool is_scan = hl_emit_is_scan(e, fold, lanes);
   for (const hl_node *node = fold->body.first; node; node = node->next)
-    if (node->op == HL_LOOP_STORE && stride_of(node->access, lanes) != 1 &&
+    if (node->op == HL_LOOP_STORE && hl_stride_of(node->access, lanes) != 1 &&
         !(is_scan && is_line(node, fold, lanes)))
       return true;
   return false;
@@ -486,7 +478,7 @@ static void open_tile(hl_emitter *e, const hl_node *node, const hl_node *var, in
   hl_tile *tile = HL_NEW(e->arena, hl_tile);
   *tile = (hl_tile){.at = address_of(e, node->access),
                     .count = count,
-                    .is_backward = stride_of(node->access, var) < 0};
+                    .is_backward = hl_stride_of(node->access, var) < 0};
   if (tile->at.lanes)
     return;
   e->tiles[node->id] = tile;
