@@ -93,6 +93,15 @@ bool hl_check_token(hl_infer *infer, const hl_instruction *instruction, int inde
          operand_error(infer, instruction, index, rule, "a token");
 }
 
+bool hl_check_follows(hl_infer *infer, const hl_instruction *ins, hl_opcode opcode, hl_rule rule)
+{
+  const hl_instruction *start = ins->operands[0];
+  return start->opcode == opcode ||
+         hl_error(infer->diag, hl_place_operand(ins, 0), rule,
+                  "'%s' takes the result of '%s'; '%s' is that of '%s'", hl_say_op(ins),
+                  hl_op_info_of(opcode)->name, start->name, hl_say_op(start));
+}
+
 bool hl_check_scalar(hl_infer *infer, const hl_instruction *instruction, int index,
                      hl_element_type type, hl_rule rule)
 {

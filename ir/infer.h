@@ -36,6 +36,8 @@ const hl_shape *hl_make_array(hl_infer *infer, const hl_instruction *instruction
 bool hl_check_array(hl_infer *infer, const hl_instruction *instruction, int index, hl_rule rule);
 bool hl_check_integral(hl_infer *infer, const hl_instruction *instruction, int index, hl_rule rule);
 bool hl_check_token(hl_infer *infer, const hl_instruction *instruction, int index, hl_rule rule);
+/* Operand 0 is an instruction of this opcode, as a done takes its start. */
+bool hl_check_follows(hl_infer *infer, const hl_instruction *instruction, hl_opcode opcode, hl_rule rule);
 /* The operand is a scalar of this type. */
 bool hl_check_scalar(hl_infer *infer, const hl_instruction *instruction, int index,
                      hl_element_type type, hl_rule rule);

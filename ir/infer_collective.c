@@ -290,13 +290,10 @@ const hl_shape *hl_infer_ragged_all_to_all(hl_infer *infer, const hl_instruction
 static const hl_shape *done(hl_infer *infer, const hl_instruction *ins, hl_opcode start,
                             int element)
 {
-  const hl_instruction *operand = ins->operands[0];
-  if (operand->opcode == start)
-    return element < 0 ? operand->shape : hl_element_shape(operand->shape, element);
-  hl_error(infer->diag, hl_place_operand(ins, 0), HL_RULE_COLLECTIVE_C6,
-           "'%s' takes the result of '%s'; '%s' is that of '%s'", hl_say_op(ins),
-           hl_op_info_of(start)->name, operand->name, hl_say_op(operand));
-  return NULL;
+  const hl_shape *shape = hl_operand_shape(ins, 0);
+  if (!hl_check_follows(infer, ins, start, HL_RULE_COLLECTIVE_C6))
+    return NULL;
+  return element < 0 ? shape : hl_element_shape(shape, element);
 }
 
 const hl_shape *hl_infer_all_reduce_done(hl_infer *infer, const hl_instruction *ins)

@@ -312,27 +312,17 @@ const hl_shape *hl_infer_recv(hl_infer *infer, const hl_instruction *ins)
   return transfer(infer, is_tuple_of(ins->shape, 3) ? ins->shape->tuple_shapes[0] : ins->shape);
 }
 
-static bool check_follows(hl_infer *infer, const hl_instruction *ins, hl_opcode opcode,
-                          hl_rule rule)
-{
-  const hl_instruction *start = ins->operands[0];
-  return start->opcode == opcode ||
-         hl_error(infer->diag, hl_place_operand(ins, 0), rule,
-                  "'%s' takes the result of '%s'; '%s' is that of '%s'", hl_say_op(ins),
-                  hl_op_info_of(opcode)->name, start->name, hl_say_op(start));
-}
-
 /* send-done-c1: follows a send. */
 const hl_shape *hl_infer_send_done(hl_infer *infer, const hl_instruction *ins)
 {
-  return check_follows(infer, ins, HL_OP_SEND, HL_RULE_SEND_DONE_C1) ? token(infer) : NULL;
+  return hl_check_follows(infer, ins, HL_OP_SEND, HL_RULE_SEND_DONE_C1) ? token(infer) : NULL;
 }
 
 /* recv-done-c1: follows a recv. */
 const hl_shape *hl_infer_recv_done(hl_infer *infer, const hl_instruction *ins)
 {
-  if (!check_follows(infer, ins, HL_OP_RECV, HL_RULE_RECV_DONE_C1))
+  if (!hl_check_follows(infer, ins, HL_OP_RECV, HL_RULE_RECV_DONE_C1))
     return NULL;
   const hl_shape *data = hl_element_shape(hl_operand_shape(ins, 0), 0);
-  return !data ? NULL : hl_shape_tuple(infer->arena, 2, (const hl_shape *[]){data, token(infer)});
+  return data ? hl_shape_tuple(infer->arena, 2, (const hl_shape *[]){data, token(infer)}) : NULL;
 }

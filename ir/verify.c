@@ -157,10 +157,11 @@ static bool check_tuple_limits(hl_infer *infer, const hl_instruction *ins, const
   return true;
 }
 
-/* The dimensions over which a reduce would yield the array that is written, "{1}": of a wrong shape and wrong dimensions the
- * text does not say which was meant. NULL: none would, or as many as are written. */
-static const char *dimensions_for(hl_infer *infer, const hl_instruction *ins, const hl_shape *written)
+/* The dimensions over which a reduce would yield the array that is written, "{1}", as many as its text has: it does not say
+ * whether the shape or the dimensions were meant. NULL: none would. */
+static const char *dimensions_for(hl_infer *infer, const hl_instruction *ins)
 {
+  const hl_shape *written = ins->shape;
   if (ins->opcode != HL_OP_REDUCE || written->element_type == HL_TUPLE)
     return NULL;
   const hl_shape *x = hl_operand_shape(ins, 0);
@@ -179,7 +180,7 @@ static const char *dimensions_for(hl_infer *infer, const hl_instruction *ins, co
 
 static void help_with_result(hl_infer *infer, const hl_instruction *ins, const hl_shape *inferred)
 {
-  const char *text = hl_say(infer, inferred), *dimensions = dimensions_for(infer, ins, ins->shape);
+  const char *text = hl_say(infer, inferred), *dimensions = dimensions_for(infer, ins);
   if (strstr(text, "..."))
     return;
   if (dimensions)
