@@ -9,19 +9,24 @@
 
 #include <inttypes.h>
 
-void hl_print_name(hl_kernel_printer *p, const hl_node *node)
+const char *hl_variable_name(hl_arena *arena, int number)
 {
   static const char letters[] = "ijklmnopqrstuw";
   enum { LETTER_COUNT = sizeof letters - 1 };
+  char letter = letters[number % LETTER_COUNT];
+  return number < LETTER_COUNT ? hl_arena_printf(arena, "%c", letter)
+                               : hl_arena_printf(arena, "%c%d", letter, number / LETTER_COUNT);
+}
+
+void hl_print_name(hl_kernel_printer *p, const hl_node *node)
+{
   int name = p->nodes[node->id].name;
   if (node->op == HL_LOOP_ACC && !p->is_c)
     hl_str_printf(p->out, "a%d", name);
   else if (node->op != HL_LOOP_VAR)
     hl_str_printf(p->out, "v%d", name);
-  else if (name < LETTER_COUNT)
-    hl_str_add_char(p->out, letters[name]);
   else
-    hl_str_printf(p->out, "%c%d", letters[name % LETTER_COUNT], name / LETTER_COUNT);
+    hl_str_add(p->out, hl_variable_name(p->out->arena, name));
 }
 
 /* Subscripts. */

@@ -387,25 +387,25 @@ static int depth_of(const hl_block *block)
   return deepest;
 }
 
-/* Whether a loop's variable (i, j, k, ...) or a value (v0, v1, ...) has this name, too. */
-static bool is_taken(const char *name, int depth)
+/* Whether a loop's variable or a value (v0, v1, ...) has this name, too. */
+static bool is_taken(hl_arena *arena, const char *name, int depth)
 {
-  static const char letters[] = "ijklmnopqrstuw";
-  size_t digits = name[0] ? strspn(name + 1, "0123456789") : 0;
-  const char *letter = strchr(letters, name[0]);
-  if (!name[0] || name[1 + digits])
-    return false;
-  return name[0] == 'v' ? digits > 0 : letter && letter - letters < depth;
+  for (int i = 0; i < depth; i++)
+    if (strcmp(name, hl_variable_name(arena, i)) == 0)
+      return true;
+  size_t digits = name[0] == 'v' ? strspn(name + 1, "0123456789") : 0;
+  return digits > 0 && name[1 + digits] == '\0';
 }
 
 static const char **array_names(hl_arena *arena, const hl_kernel *kernel)
 {
-  const char **names = hl_param_names(arena, kernel);
+  const char **names = HL_ARRAY(arena, kernel->param_count, const char *);
   int depth = depth_of(&kernel->body);
-  for (int i = 0; i < kernel->param_count; i++)
-    if (is_taken(names[i], depth))
-      names[i] = hl_arena_printf(arena, "%s_", names[i]);
-  return names;
+  for (int i = 0; i < kernel->param_count; i++) {
+    const char *name = kernel->params[i]->name;
+    names[i] = is_taken(arena, name, depth) ? hl_arena_printf(arena, "%s_", name) : name;
+  }
+  return hl_distinct_names(arena, kernel->param_count, names);
 }
 
 void hl_kernel_pseudo(hl_pseudo *out, const hl_kernel *kernel)

@@ -67,6 +67,8 @@ void hl_print_expression(hl_kernel_printer *p, const hl_node *node, hl_precedenc
 /* %x[i,j] of a load or store. */
 void hl_print_access(hl_kernel_printer *p, const hl_node *node);
 void hl_print_name(hl_kernel_printer *p, const hl_node *node);
+/* The name of a loop's variable inside of `number` others: i, j, k, ... */
+const char *hl_variable_name(hl_arena *arena, int number);
 
 /* The name of a program, kernel, parameter or buffer, quoted where it is more than a word. */
 void hl_print_word(hl_str *out, const char *name);
